@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The room's face: the connection manager of one engine.  Owns the life of each connection; polls nothing and calls
+ * nobody back: events stand in a list until lib/engine delivers them. */
+#ifndef CM_H
+#define CM_H
+
+#include <iwarp/cm.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "counter.h"
+#include "env.h"
+#include "rdmap.h"
+#include "tcp.h"
+
+struct cm; /* one engine's */
+
+struct cm_params {
+	uint32_t max_ids;
+	uint32_t max_listeners;
+	uint16_t ird, ord;            /* of ids whose attr leaves them open and that have no QP; 0: 16 */
+	uint64_t request_wait_ns, rtr_wait_ns, closing_ns, linger_ns; /* 0: 10 s, 10 s, 60 s, 3 s */
+};
+
+struct cm *cm_create(struct iw_env *env, struct tcp *tcp, struct rdmap *rdmap, const struct cm_params *params);
+void cm_destroy_all(struct cm *cm, uint64_t now_ns); /* RST or reject for everybody, ids freed */
+void cm_free(struct cm *cm);
+
+/* The public calls; contracts in <iwarp/cm.h> and spec: states x calls. */
+iw_cm_id cm_id_create(struct cm *cm, iw_cm_handler handler, void *context);
+int cm_id_destroy(struct cm *cm, iw_cm_id id, uint64_t now_ns);
+int cm_listen(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, int backlog);
+int cm_connect(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp, const struct iw_cm_attr *attr,
+               uint64_t now_ns);
+int cm_accept(struct cm *cm, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr, uint64_t now_ns);
+int cm_reject(struct cm *cm, iw_cm_id id, const void *private_data, uint16_t private_len, uint64_t now_ns);
+int cm_disconnect(struct cm *cm, iw_cm_id id, bool abrupt, uint64_t now_ns);
+enum iw_cm_state cm_state(const struct cm *cm, iw_cm_id id);
+int cm_set_context(struct cm *cm, iw_cm_id id, void *context);
+int cm_addrs(struct cm *cm, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer);
+
+/* The user destroys a QP or sets it to ERROR: what that means for the id that uses it.  Call before qp_destroy(). */
+void cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns);
+
+/* ---- fed by lib/engine ---- */
+
+/* A ready entry of tcp.  While the id is in start-up cm reads the stream itself; afterwards it looks at FIN, RST, TIMEOUT,
+ * UNREACH and CLOSED only: the engine feeds RX to the QP first (design: flushed before CLOSE). */
+void cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns);
+void cm_qp_out(struct cm *cm, const struct rdmap_out *out, uint64_t now_ns);
+/* Does the stream of this ready entry belong to a QP in full operation? (then the engine runs mpa_rx on it) */
+void cm_tick(struct cm *cm, uint64_t now_ns);
+uint64_t cm_deadline(const struct cm *cm);
+
+/* Pops the next event for delivery.  ev's pointers are valid until the next call of cm_event_next() or
+ * cm_event_done(). */
+bool cm_event_next(struct cm *cm, iw_cm_id *id, struct iw_cm_event *ev, iw_cm_handler *handler, void **context);
+/* The handler has returned `result`: other than 0 destroys the id. */
+void cm_event_done(struct cm *cm, iw_cm_id id, int result, uint64_t now_ns);
+
+struct iw_counter_list cm_counter_list(const struct cm *cm);
+uint32_t cm_id_count(const struct cm *cm);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CRC32c (Castagnoli), by pieces: state goes in, state comes out.
+ *     state = IW_CRC32C_INIT; state = iw_crc32c(state, p, n); ...; value = iw_crc32c_final(state);
+ * The MPA field carries the value least significant octet first (RFC 5044 §4.4). */
+#ifndef IW_CRC32C_H
+#define IW_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define IW_CRC32C_INIT 0xffffffffu
+
+static inline uint32_t
+iw_crc32c_final(uint32_t state)
+{
+	return state ^ 0xffffffffu;
+}
+
+/* Chosen at run time by what the CPU has. */
+uint32_t iw_crc32c(uint32_t state, const void *p, size_t n);
+
+/* Copies n octets and takes them into the CRC: one call for each piece of an FPDU. */
+uint32_t iw_crc32c_copy(uint32_t state, void *dst, const void *src, size_t n);
+
+/* The reference: a table, one octet at a time. */
+uint32_t iw_crc32c_scalar(uint32_t state, const void *p, size_t n);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Deadlines of many objects in one engine (design D25): a hierarchical wheel with 16 us ticks, re-armed lazily.
+ * A timer never fires early, and at most one tick plus the poll interval late.  No callbacks: the owner pops
+ * what is due.  One thread. */
+#ifndef IW_WHEEL_H
+#define IW_WHEEL_H
+
+#include <stdint.h>
+
+#include "iw_time.h"
+#include "list.h"
+
+#define IW_WHEEL_TICK_SHIFT 14 /* 16.384 us */
+#define IW_WHEEL_BITS 8
+#define IW_WHEEL_SLOTS (1u << IW_WHEEL_BITS)
+#define IW_WHEEL_LEVELS 4
+
+/* Embedded in the object.  All zero: not armed. */
+struct iw_timer {
+	struct iw_link link;
+	uint64_t at_ns;   /* when it is due; moved later without touching the wheel */
+	uint64_t slot_at; /* tick it is filed under */
+};
+
+struct iw_wheel {
+	struct iw_list slot[IW_WHEEL_LEVELS][IW_WHEEL_SLOTS];
+	uint64_t bitmap[IW_WHEEL_LEVELS][IW_WHEEL_SLOTS / 64]; /* slots that may hold something */
+	struct iw_list due;
+	uint64_t tick; /* everything before it was looked at */
+	uint32_t armed;
+};
+
+void iw_wheel_init(struct iw_wheel *w, uint64_t now_ns);
+
+/* Sets or moves a deadline; IW_NEVER cancels. */
+void iw_wheel_arm(struct iw_wheel *w, struct iw_timer *t, uint64_t at_ns);
+void iw_wheel_cancel(struct iw_wheel *w, struct iw_timer *t);
+
+/* The next timer that is due at now, disarmed; NULL when there is none.  Call until NULL, in each tick. */
+struct iw_timer *iw_wheel_due(struct iw_wheel *w, uint64_t now_ns);
+
+/* No timer is due before this (a lower bound, exact to the slot it is filed under); IW_NEVER: none armed. */
+uint64_t iw_wheel_deadline(const struct iw_wheel *w);
+
+static inline int
+iw_wheel_is_armed(const struct iw_timer *t)
+{
+	return iw_list_linked(&t->link);
+}
+
+#endif

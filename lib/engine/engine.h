@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Composition of the rooms without effects: arrays and `now` in, arrays and a deadline out.  struct iw_engine of the
+ * public API is this; lib/port hangs port, clock and pools on it. */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <iwarp.h>
+#include <rte_mbuf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cm.h"
+#include "env.h"
+#include "net.h"
+#include "rdmap.h"
+#include "tcp.h"
+
+/* Everything is sized at creation. */
+struct engine_params {
+	struct netif nif;
+	uint32_t max_conns, max_qps, max_cm_ids; /* 0: 4096, max_conns, max_conns */
+	struct tcp_params tcp;                   /* max_* filled in when 0 */
+	struct cm_params cm;
+};
+
+struct iw_engine {
+	struct iw_env env;
+	struct iw_domain *domain;
+	struct net *net;
+	struct tcp *tcp;
+	struct rdmap *rdmap;
+	struct cm *cm;
+	uint64_t now_ns;   /* of the running or last turn */
+	bool in_handler;
+	bool destroy_asked; /* from inside a handler */
+	void *port;        /* lib/port's; NULL in tests */
+};
+
+/* env: pools and secret are copied; pools must outlive the engine.  NULL: memory is short. */
+struct iw_engine *engine_create(struct iw_domain *domain, const struct iw_env *env, const struct engine_params *params,
+                                uint64_t now_ns);
+void engine_destroy(struct iw_engine *e);
+
+/* One turn of a poll is: engine_rx, engine_tick, engine_deliver, engine_tx.  Packets that are neither TCP nor this
+ * engine's ARP go to host[] (*n_host in: size; out: used), owned by the caller; what does not fit is dropped. */
+void engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns, struct rte_mbuf **host,
+               uint32_t *n_host);
+void engine_tick(struct iw_engine *e, uint64_t now_ns);
+uint32_t engine_deliver(struct iw_engine *e); /* CM events and CQ handlers; returns how many */
+uint32_t engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now_ns);
+uint64_t engine_deadline(const struct iw_engine *e);
+
+#endif

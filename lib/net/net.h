@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The room's face: Ethernet, neighbours and IP of one engine.  Knows nothing of TCP.
+ *
+ * Received mbufs are read-only (design D19).  Frames to be sent collect in one bounded queue, filled by
+ * net_tx() and by the room's own answers (ARP, waiting packets), and emptied by net_drain(). */
+#ifndef NET_H
+#define NET_H
+
+#include <iwarp/cm.h>
+#include <rte_mbuf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "counter.h"
+#include "env.h"
+#include "netif.h"
+
+struct net; /* one engine's */
+
+#define NET_OUTQ 1024 /* frames; a power of two */
+/* What an mbuf given to net_tx() must have free in front of the layer-4 header. */
+#define NET_HEADROOM (14 + 4 + 40)
+
+#define NET_PROTO_ICMP 1
+#define NET_PROTO_TCP 6
+#define NET_PROTO_ICMP6 58
+
+enum net_verdict {
+	NET_DROP,    /* counted and freed */
+	NET_EATEN,   /* was for this room (ARP, ND); freed */
+	NET_TCP,     /* pkt is filled; the caller owns the mbuf */
+	NET_ICMP_ERR,/* err is filled; the mbuf is freed */
+	NET_HOST     /* IP packet for our address that is neither: for the host path; the caller owns the mbuf */
+};
+
+/* An IP packet whose header was checked. */
+struct net_pkt {
+	struct iw_addr src, dst; /* ports are 0 */
+	uint32_t l3_off;         /* of the IP header from the packet's first octet */
+	uint32_t l4_off, l4_len; /* layer-4 header and payload; Ethernet padding is not in it */
+	uint32_t pseudo_sum;     /* of the pseudo header, for iw_cksum_*; not folded */
+	uint8_t proto;
+	uint8_t ecn;             /* RFC 3168: 0..3 */
+	bool l4_cksum_good;      /* the port has verified it */
+};
+
+/* An ICMP error about a TCP segment that we sent (RFC 5927), ports and sequence number from the quoted header. */
+struct net_icmp_err {
+	struct iw_addr local, remote;
+	uint32_t seq;
+	uint16_t mtu; /* of the next hop; 0: not given */
+	enum { NET_ICMP_SOFT, NET_ICMP_HARD, NET_ICMP_TOOBIG } kind;
+};
+
+/* NULL when memory is short. */
+struct net *net_create(struct iw_env *env, const struct netif *nif, uint32_t max_neigh, uint64_t now_ns);
+void net_destroy(struct net *net); /* frees every mbuf it holds */
+
+const struct netif *net_if(const struct net *net);
+
+/* One received frame. */
+enum net_verdict net_rx(struct net *net, struct rte_mbuf *m, uint64_t now_ns, struct net_pkt *pkt,
+                        struct net_icmp_err *err);
+
+/* Where packets to dst go; filled by net_route(), kept by its user, refreshed by net_tx(). */
+struct net_route {
+	struct iw_addr dst, next_hop;
+	uint32_t neigh; /* handle */
+	uint16_t mtu;   /* of the path: layer 3 */
+};
+
+/* 0, or -IW_E_HOSTUNREACH when no next hop exists (no gateway, other family, not unicast). */
+int net_route(struct net *net, const struct iw_addr *dst, struct net_route *route);
+
+enum net_reach { NET_REACH_KNOWN, NET_REACH_ASKING, NET_REACH_FAILED };
+enum net_reach net_reach(const struct net *net, const struct net_route *route);
+/* The peer seems gone (RTO): ask the neighbour again without dropping what is known (RFC 9293 R1). */
+void net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns);
+
+/* Sends a layer-4 packet that begins at the mbuf's first octet, in headroom of NET_HEADROOM: puts IP and Ethernet
+ * in front and queues the frame (or lets it wait for the neighbour).  One reference of the mbuf is consumed in
+ * every case.  The layer-4 checksum: see net_l4_cksum_offloaded().  0, -IW_E_NOMEM (queue full: dropped, counted),
+ * -IW_E_HOSTUNREACH. */
+int net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns);
+
+/* True: the layer-4 header must hold the pseudo-header sum only (the port does the rest); false: the whole sum. */
+bool net_l4_cksum_offloaded(const struct net *net);
+
+/* Pseudo-header sum for sending, not folded. */
+uint32_t net_pseudo_sum(const struct net *net, const struct iw_addr *src, const struct iw_addr *dst, uint8_t proto,
+                        uint32_t l4_len);
+
+/* Free places in the queue of frames to be sent. */
+uint32_t net_tx_space(const struct net *net);
+
+/* Takes up to max frames; the caller owns them. */
+uint32_t net_drain(struct net *net, struct rte_mbuf **out, uint32_t max);
+
+void net_tick(struct net *net, uint64_t now_ns);
+uint64_t net_deadline(const struct net *net);
+
+struct iw_counter_list net_counter_list(const struct net *net);
+
+#endif
