@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Built without lwIP: our address does not answer ICMP echo. */
+#include "hostpath.h"
+
+struct hostpath *
+hostpath_create(struct net *net, struct rte_mempool *pool)
+{
+	return NULL;
+}
+
+void
+hostpath_destroy(struct hostpath *h)
+{
+}
+
+void
+hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
+{
+	rte_pktmbuf_free(m);
+}
+
+void
+hostpath_tick(struct hostpath *h, uint64_t now_ns)
+{
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port.h"
+
+#include <rte_ethdev.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "iw_addr.h"
+
+#define RING_DEFAULT 1024
+
+static int
+fail(char *why, size_t len, int err, const char *what, uint16_t port, int code)
+{
+	if (why && len)
+		snprintf(why, len, "port %u: %s (%s)", port, what, code ? strerror(-code) : iw_err_text(err));
+	return err;
+}
+
+static uint16_t
+ring_size(uint16_t asked, const struct rte_eth_desc_lim *lim)
+{
+	uint32_t n = asked ? asked : RING_DEFAULT;
+
+	if (lim->nb_max && n > lim->nb_max)
+		n = lim->nb_max;
+	if (n < lim->nb_min)
+		n = lim->nb_min;
+	if (lim->nb_align > 1)
+		n = n / lim->nb_align * lim->nb_align;
+	return (uint16_t)n;
+}
+
+/* Only what the rooms can use; FAST_FREE never (design D20: sent mbufs are shared). */
+static struct rte_eth_conf
+make_conf(const struct rte_eth_dev_info *info, uint16_t mtu)
+{
+	struct rte_eth_conf conf = {0};
+
+	conf.rxmode.mtu = mtu < info->max_mtu ? mtu : info->max_mtu;
+	if (conf.rxmode.mtu < info->min_mtu)
+		conf.rxmode.mtu = info->min_mtu;
+	conf.rxmode.offloads = info->rx_offload_capa & (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM);
+	conf.txmode.offloads = info->tx_offload_capa & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM);
+	return conf;
+}
+
+static int
+start(uint16_t id, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
+      const struct rte_eth_conf *conf, struct rte_mempool *pool, const char **what)
+{
+	struct rte_eth_txconf tx = info->default_txconf;
+	struct rte_eth_rxconf rx = info->default_rxconf;
+	int socket = rte_eth_dev_socket_id(id), rc;
+
+	tx.offloads = conf->txmode.offloads;
+	rx.offloads = conf->rxmode.offloads;
+	*what = "cannot be configured";
+	rc = rte_eth_dev_configure(id, 1, 1, conf);
+	if (rc)
+		return rc;
+	*what = "cannot set up its receive queue";
+	rc = rte_eth_rx_queue_setup(id, 0, ring_size(params->rx_ring, &info->rx_desc_lim), (unsigned)socket, &rx, pool);
+	if (rc)
+		return rc;
+	*what = "cannot set up its transmit queue";
+	rc = rte_eth_tx_queue_setup(id, 0, ring_size(params->tx_ring, &info->tx_desc_lim), (unsigned)socket, &tx);
+	if (rc)
+		return rc;
+	*what = "cannot be started";
+	return rte_eth_dev_start(id);
+}
+
+static void
+warn_mtu(uint16_t id, uint16_t mtu, char *why, size_t len)
+{
+	uint16_t now;
+
+	if (rte_eth_dev_get_mtu(id, &now) == 0 && now < mtu && rte_eth_dev_set_mtu(id, mtu) != 0 && why && len)
+		snprintf(why, len,
+			 "port %u: the driver does not promise an MTU of %u (it says %u); trying all the same", id, mtu,
+			 now);
+}
+
+static int
+configure(struct port *p, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
+	  const struct rte_eth_conf *conf, struct rte_mempool *pool, char *why, size_t why_len)
+{
+	const char *what = "";
+	int rc;
+
+	if (params->queue != 0)
+		return fail(why, why_len, -IW_E_INVAL, "only queue 0 can be set up here; start the port yourself",
+			    p->id, 0);
+	rc = start(p->id, params, info, conf, pool, &what);
+	if (rc)
+		return fail(why, why_len, -IW_E_PORT, what, p->id, rc);
+	p->started_here = true;
+	if (params->mtu)
+		warn_mtu(p->id, params->mtu, why, why_len);
+	return 0;
+}
+
+static int
+describe(const struct port *p, const struct iw_engine_params *params, const struct rte_eth_conf *conf,
+	 struct netif *nif)
+{
+	struct rte_ether_addr mac;
+	uint16_t mtu = 1500;
+	int rc = rte_eth_macaddr_get(p->id, &mac);
+
+	if (rc)
+		return rc;
+	rte_eth_dev_get_mtu(p->id, &mtu);
+	*nif = (struct netif){.addr = params->addr,
+			      .prefix_len = params->prefix_len,
+			      .gateway = params->gateway,
+			      .mtu = params->mtu ? params->mtu : mtu,
+			      .port_id = p->id};
+	memcpy(nif->mac, mac.addr_bytes, sizeof(nif->mac));
+	nif->addr.port = 0;
+	nif->rx_cksum = (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM) != 0;
+	nif->tx_ip_cksum = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
+	nif->tx_tcp_cksum = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM) != 0;
+	return 0;
+}
+
+int
+port_open(struct port *p, const struct iw_engine_params *params, struct rte_mempool *rx_pool, struct netif *nif,
+	  char *why, size_t why_len)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf;
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	p->id = params->port_id;
+	p->queue = params->queue;
+	if (!rte_eth_dev_is_valid_port(p->id) || rte_eth_dev_info_get(p->id, &info) != 0)
+		return fail(why, why_len, -IW_E_NODEV, "does not exist; give EAL a port, for example --vdev=net_tap0",
+			    p->id, 0);
+	if (params->port_is_started)
+		rc = rte_eth_dev_conf_get(p->id, &conf);
+	else {
+		conf = make_conf(&info, params->mtu ? params->mtu : 1500);
+		rc = configure(p, params, &info, &conf, rx_pool, why, why_len);
+		if (rc)
+			return rc;
+	}
+	if (rc == 0)
+		rc = describe(p, params, &conf, nif);
+	if (rc) {
+		port_close(p);
+		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);
+	}
+	p->frame_max = info.max_mtu && info.max_mtu < UINT16_MAX ? info.max_mtu + 18u : 0;
+	return 0;
+}
+
+void
+port_close(struct port *p)
+{
+	rte_pktmbuf_free_bulk(p->backlog, p->n_backlog);
+	p->n_backlog = 0;
+	if (p->started_here)
+		rte_eth_dev_stop(p->id);
+	p->started_here = false;
+}
+
+uint32_t
+port_rx(struct port *p, struct rte_mbuf **m, uint32_t max)
+{
+	uint32_t n = rte_eth_rx_burst(p->id, p->queue, m, (uint16_t)max);
+
+	p->rx_frames += n;
+	return n;
+}
+
+/* The frame at the front has not moved for long: some drivers refuse a frame that is too long for ever. */
+static void
+drop_stuck(struct port *p, uint64_t now_ns)
+{
+	if (p->stuck_since == 0) {
+		p->stuck_since = now_ns;
+		return;
+	}
+	if (now_ns - p->stuck_since < PORT_STUCK_NS)
+		return;
+	rte_pktmbuf_free(p->backlog[0]);
+	p->n_backlog--;
+	memmove(p->backlog, p->backlog + 1, p->n_backlog * sizeof(p->backlog[0]));
+	p->tx_never_taken++;
+	p->stuck_since = 0;
+}
+
+void
+port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
+{
+	uint32_t n;
+
+	p->n_backlog += added;
+	if (p->n_backlog == 0)
+		return;
+	n = rte_eth_tx_burst(p->id, p->queue, p->backlog, (uint16_t)p->n_backlog);
+	p->tx_frames += n;
+	p->n_backlog -= n;
+	if (p->n_backlog == 0) {
+		p->stuck_since = 0;
+		return;
+	}
+	p->tx_backlogged++;
+	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(p->backlog[0]));
+	if (n)
+		p->stuck_since = 0;
+	else
+		drop_stuck(p, now_ns);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One queue of an ethdev port: configured, started, bursts with a backlog, stopped. */
+#ifndef PORT_H
+#define PORT_H
+
+#include <iwarp.h>
+#include <rte_mbuf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "netif.h"
+
+#define PORT_BURST 64
+#define PORT_BACKLOG 256
+/* A driver that takes nothing for so long will never take the frame at the front. */
+#define PORT_STUCK_NS UINT64_C(200000000)
+
+struct port {
+	uint16_t id, queue;
+	bool started_here;
+	uint32_t frame_max; /* what the driver says it can send; 0: unknown */
+	uint32_t n_backlog;
+	uint64_t stuck_since; /* 0: not stuck */
+	uint64_t rx_frames, tx_frames, tx_never_taken, tx_backlogged;
+	struct rte_mbuf *backlog[PORT_BACKLOG];
+};
+
+/* Configures and starts params->port_id with one queue pair (unless the caller did) and fills in what the rooms must
+ * know about it.  A port that refuses the MTU is used all the same: `why` says so, and the result is 0.
+ * -IW_E_NODEV, -IW_E_PORT, -IW_E_INVAL; `why` holds a line. */
+int port_open(struct port *p, const struct iw_engine_params *params, struct rte_mempool *rx_pool, struct netif *nif,
+	      char *why, size_t why_len);
+/* Frees the backlog; stops and closes nothing that it did not start. */
+void port_close(struct port *p);
+
+uint32_t port_rx(struct port *p, struct rte_mbuf **m, uint32_t max);
+
+/* Places left for port_tx(). */
+static inline uint32_t
+port_tx_space(const struct port *p)
+{
+	return PORT_BACKLOG - p->n_backlog;
+}
+
+/* Where new frames go before port_tx_flush(): at most port_tx_space() of them. */
+static inline struct rte_mbuf **
+port_tx_tail(struct port *p)
+{
+	return p->backlog + p->n_backlog;
+}
+
+/* Sends what waits and the `added` frames at the tail; what the driver does not take now stays. */
+void port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port_pools.h"
+
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CACHE 256
+#define CTL_ROOM 1024 /* a start-up frame with 512 octets of private data and every header */
+#define CTL_MBUFS 4095
+#define DATA_MBUFS 8191
+#define L2_ROOM 32 /* Ethernet, a VLAN tag, and what drivers add */
+
+static uint16_t
+mtu_of(const struct iw_engine_params *params)
+{
+	uint16_t mtu = 1500;
+
+	if (params->mtu)
+		return params->mtu;
+	rte_eth_dev_get_mtu(params->port_id, &mtu);
+	return mtu;
+}
+
+static struct rte_mempool *
+make_pool(const char *kind, uint16_t port, uint32_t n, uint32_t room)
+{
+	/* A name that stays unique when an engine comes and goes. */
+	static uint32_t serial;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "iw%s_%u_%u", kind, port, __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+	return rte_pktmbuf_pool_create(name, n, CACHE, 0, (uint16_t)room, rte_eth_dev_socket_id(port));
+}
+
+int
+port_pools_create(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, char *why,
+		  size_t why_len)
+{
+	uint32_t n = params->num_mbufs ? params->num_mbufs : DATA_MBUFS + params->rx_ring + params->tx_ring;
+	uint32_t room = RTE_PKTMBUF_HEADROOM + L2_ROOM + mtu_of(params);
+
+	if (room < RTE_MBUF_DEFAULT_BUF_SIZE)
+		room = RTE_MBUF_DEFAULT_BUF_SIZE;
+	env->data_pool = params->data_pool;
+	env->ctl_pool = params->ctl_pool;
+	if (!env->data_pool)
+		env->data_pool = p->data_pool = make_pool("data", params->port_id, n, room);
+	if (env->data_pool && !env->ctl_pool)
+		env->ctl_pool = p->ctl_pool =
+			make_pool("ctl", params->port_id, CTL_MBUFS, RTE_PKTMBUF_HEADROOM + CTL_ROOM);
+	if (env->data_pool && env->ctl_pool)
+		return 0;
+	if (why && why_len)
+		snprintf(why, why_len,
+			 "no memory for %u packet buffers of %u octets (%s): give EAL more with -m or hugepages", n,
+			 room, rte_strerror(rte_errno));
+	port_pools_destroy(p);
+	return -IW_E_NOMEM;
+}
+
+void
+port_pools_destroy(struct port_engine *p)
+{
+	rte_mempool_free(p->data_pool);
+	rte_mempool_free(p->ctl_pool);
+	p->data_pool = p->ctl_pool = NULL;
+}
