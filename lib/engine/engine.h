@@ -23,6 +23,13 @@ struct engine_params {
 	struct cm_params cm;
 };
 
+#define ENGINE_COUNTERS(X)                                                    \
+	X(tx_no_mbuf)   /* data pool empty: the QP waits for the next turn */ \
+	X(host_dropped) /* for the host path, which had no place */           \
+	X(events)       /* CM events and CQ handlers delivered */
+
+IW_COUNTERS(engine_counters, ENGINE_COUNTERS);
+
 struct iw_engine {
 	struct iw_env env;
 	struct iw_domain *domain;
@@ -30,21 +37,25 @@ struct iw_engine {
 	struct tcp *tcp;
 	struct rdmap *rdmap;
 	struct cm *cm;
-	uint64_t now_ns;   /* of the running or last turn */
+	uint64_t now_ns; /* of the running or last turn */
 	bool in_handler;
-	bool destroy_asked; /* from inside a handler */
-	void *port;        /* lib/port's; NULL in tests */
+	bool destroy_asked;     /* from inside a handler */
+	struct rte_mbuf *spare; /* an mbuf that a QP had nothing for */
+	struct engine_counters counters;
+	void *port; /* lib/port's; NULL in tests */
 };
 
 /* env: pools and secret are copied; pools must outlive the engine.  NULL: memory is short. */
 struct iw_engine *engine_create(struct iw_domain *domain, const struct iw_env *env, const struct engine_params *params,
-                                uint64_t now_ns);
+				uint64_t now_ns);
 void engine_destroy(struct iw_engine *e);
+/* Ends every connection: peers are told by RST in the next engine_tx(). */
+void engine_abort(struct iw_engine *e);
 
 /* One turn of a poll is: engine_rx, engine_tick, engine_deliver, engine_tx.  Packets that are neither TCP nor this
  * engine's ARP go to host[] (*n_host in: size; out: used), owned by the caller; what does not fit is dropped. */
 void engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns, struct rte_mbuf **host,
-               uint32_t *n_host);
+	       uint32_t *n_host);
 void engine_tick(struct iw_engine *e, uint64_t now_ns);
 uint32_t engine_deliver(struct iw_engine *e); /* CM events and CQ handlers; returns how many */
 uint32_t engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now_ns);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way up: frames -> net -> tcp -> (ready list) -> cm while a stream starts up, its QP afterwards. */
+#include "engine_flow.h"
+
+#define READY_PER_TURN 512u
+#define FPDUS_PER_TURN 256u /* of one connection */
+#define ENDED (TCP_READY_FIN | TCP_READY_RST | TCP_READY_TIMEOUT | TCP_READY_UNREACH | TCP_READY_CLOSED)
+#define STARTING (TCP_READY_UP | TCP_READY_RX)
+
+static void
+to_host(struct iw_engine *e, struct rte_mbuf *m, struct rte_mbuf **host, uint32_t max, uint32_t *n)
+{
+	if (*n < max) {
+		host[(*n)++] = m;
+		return;
+	}
+	e->counters.host_dropped++;
+	rte_pktmbuf_free(m);
+}
+
+static void
+rx_one(struct iw_engine *e, struct rte_mbuf *m, struct rte_mbuf **host, uint32_t max_host, uint32_t *n_host)
+{
+	struct net_icmp_err err;
+	struct net_pkt pkt;
+
+	switch (net_rx(e->net, m, e->now_ns, &pkt, &err)) {
+	case NET_TCP:
+		tcp_rx(e->tcp, m, &pkt, e->now_ns);
+		break;
+	case NET_ICMP_ERR:
+		tcp_icmp_err(e->tcp, &err, e->now_ns);
+		break;
+	case NET_HOST:
+		to_host(e, m, host, max_host, n_host);
+		break;
+	case NET_DROP:
+	case NET_EATEN:
+		break;
+	}
+}
+
+void
+engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns, struct rte_mbuf **host,
+	  uint32_t *n_host)
+{
+	uint32_t max_host = n_host ? *n_host : 0, used = 0;
+
+	e->now_ns = now_ns;
+	for (uint32_t i = 0; i < n; i++)
+		rx_one(e, m[i], host, max_host, &used);
+	if (n_host)
+		*n_host = used;
+	engine_streams(e);
+}
+
+/* Whole FPDUs of one stream to its QP.  True: some are left, the budget is used up. */
+static bool
+feed_qp(struct iw_engine *e, uint32_t conn, struct iw_qp *qp, uint32_t budget)
+{
+	struct iw_view views[TCP_PEEK_VIEWS];
+	struct mpa_rx_result r;
+
+	do {
+		uint32_t n = tcp_rx_peek(e->tcp, conn, views, TCP_PEEK_VIEWS);
+
+		if (n == 0)
+			return false;
+		r = mpa_rx(qp, views, n, budget, e->now_ns);
+		tcp_rx_consume(e->tcp, conn, r.consumed, e->now_ns);
+		budget -= r.fpdus < budget ? r.fpdus : budget;
+	} while (r.consumed > 0 && budget > 0);
+	return r.stop == MPA_RX_BUDGET || (budget == 0 && r.consumed > 0);
+}
+
+void
+engine_qp_outs(struct iw_engine *e)
+{
+	struct rdmap_out out;
+
+	while (rdmap_out_next(e->rdmap, &out))
+		cm_qp_out(e->cm, &out, e->now_ns);
+}
+
+static struct tcp_ready
+only(const struct tcp_ready *ready, uint32_t bits)
+{
+	struct tcp_ready r = *ready;
+
+	r.bits &= bits;
+	return r;
+}
+
+/* Octets come before what ended the stream: start-up first, then FPDUs, then FIN, RST and the like.  True: the
+ * connection must be looked at again. */
+static bool
+serve(struct iw_engine *e, const struct tcp_ready *ready)
+{
+	struct tcp_ready start = only(ready, STARTING), end = only(ready, ENDED);
+	uint32_t stream = ready->stream;
+	struct iw_qp *qp;
+	bool again = false;
+
+	if (!stream && start.bits) {
+		cm_tcp_ready(e->cm, &start, e->now_ns);
+		stream = tcp_stream(e->tcp, ready->conn);
+	}
+	qp = stream ? qp_at(e->rdmap, stream) : NULL;
+	if (qp && ready->bits & TCP_READY_ROOM)
+		rdmap_run_add(qp);
+	if (qp && ready->bits & (TCP_READY_RX | ENDED))
+		again = feed_qp(e, ready->conn, qp, end.bits ? UINT32_MAX : FPDUS_PER_TURN);
+	engine_qp_outs(e);
+	if (end.bits)
+		cm_tcp_ready(e->cm, &end, e->now_ns);
+	return again;
+}
+
+void
+engine_streams(struct iw_engine *e)
+{
+	uint32_t again[READY_PER_TURN], n = 0;
+	struct tcp_ready ready;
+
+	for (uint32_t i = 0; i < READY_PER_TURN && tcp_ready_next(e->tcp, &ready); i++)
+		if (serve(e, &ready))
+			again[n++] = ready.conn;
+	for (uint32_t i = 0; i < n; i++)
+		tcp_ready_again(e->tcp, again[i]);
+	engine_qp_outs(e);
+}

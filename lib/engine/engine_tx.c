@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way down: tcp grants room, the QP fills whole FPDUs into one mbuf for each segment, tcp keeps and stamps it. */
+#include "engine_flow.h"
+#include "len.h"
+
+#define FPDU_SEGMENTS_PER_TURN 16u /* of one QP, then the next one has its turn */
+#define QPS_PER_TURN 1024u
+
+static struct rte_mbuf *
+take_mbuf(struct iw_engine *e)
+{
+	struct rte_mbuf *m = e->spare;
+
+	e->spare = NULL;
+	return m ? m : rte_pktmbuf_alloc(e->env.data_pool);
+}
+
+/* One segment of one QP; false: it has nothing to send, or there is no mbuf. */
+static bool
+fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss)
+{
+	struct rte_mbuf *m = take_mbuf(e);
+	uint32_t octets;
+
+	if (!m) {
+		e->counters.tx_no_mbuf++;
+		return false;
+	}
+	octets = rdmap_tx_fill(qp, m, iw_len_min(emss, rte_pktmbuf_tailroom(m)), e->now_ns);
+	if (octets == 0) {
+		e->spare = m;
+		return false;
+	}
+	tcp_tx_append(e->tcp, qp_conn(qp), m);
+	return true;
+}
+
+/* A turn of one QP; returns segments made. */
+static uint32_t
+fill_qp(struct iw_engine *e, struct iw_qp *qp, uint32_t max)
+{
+	struct tcp_grant grant = tcp_tx_grant(e->tcp, qp_conn(qp));
+	uint32_t n = iw_len_min(iw_len_min(grant.segments, max), FPDU_SEGMENTS_PER_TURN), i;
+
+	for (i = 0; i < n; i++)
+		if (!fill_segment(e, qp, grant.emss))
+			break;
+	/* Without a grant it stays off the list: tcp sets ROOM. */
+	if (n > 0)
+		rdmap_run_add(qp);
+	return i;
+}
+
+/* QPs in turn until the frame budget, the run list or the mbufs are used up. */
+static void
+fill_all(struct iw_engine *e, uint32_t room)
+{
+	uint64_t dry = e->counters.tx_no_mbuf;
+	struct iw_qp *qp;
+
+	for (uint32_t i = 0; i < QPS_PER_TURN && room > 0 && dry == e->counters.tx_no_mbuf; i++) {
+		qp = rdmap_run_next(e->rdmap);
+		if (!qp)
+			break;
+		room -= fill_qp(e, qp, room);
+	}
+}
+
+uint32_t
+engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now_ns)
+{
+	e->now_ns = now_ns;
+	rdmap_doorbells(e->rdmap);
+	fill_all(e, iw_len_min(max, net_tx_space(e->net)));
+	engine_qp_outs(e);
+	tcp_tx_emit(e->tcp, net_tx_space(e->net), now_ns);
+	return net_drain(e->net, out, max);
+}

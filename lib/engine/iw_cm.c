@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Public calls of <iwarp/cm.h>: check arguments, call the room. */
+#include "engine.h"
+#include "iw_addr.h"
+
+#define PRIVATE_MAX_R2 508u
+
+static int
+attr_check(const struct iw_cm_attr *attr)
+{
+	if (!attr)
+		return 0;
+	if (attr->private_len && !attr->private_data)
+		return -IW_E_INVAL;
+	if (attr->private_len > (attr->revision_1 ? IW_MAX_PRIVATE : PRIVATE_MAX_R2))
+		return -IW_E_TOOBIG;
+	if (attr->ird > IW_MAX_IRD || attr->ord > IW_MAX_IRD || (attr->revision_1 && attr->require_peer_to_peer))
+		return -IW_E_INVAL;
+	return 0;
+}
+
+iw_cm_id
+iw_cm_create(struct iw_engine *engine, iw_cm_handler handler, void *context)
+{
+	return engine ? cm_id_create(engine->cm, handler, context) : 0;
+}
+
+int
+iw_cm_destroy(struct iw_engine *engine, iw_cm_id id)
+{
+	return engine ? cm_id_destroy(engine->cm, id, engine->now_ns) : -IW_E_INVAL;
+}
+
+int
+iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, int backlog)
+{
+	if (!engine || !addr || backlog < 1)
+		return -IW_E_INVAL;
+	return cm_listen(engine->cm, id, addr, backlog);
+}
+
+int
+iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
+	      const struct iw_cm_attr *attr)
+{
+	static const struct iw_cm_attr defaults;
+	int err = attr_check(attr);
+
+	if (err)
+		return err;
+	if (!engine || !addr || !qp || addr->port == 0 || iw_addr_is_any(addr))
+		return -IW_E_INVAL;
+	return cm_connect(engine->cm, id, addr, qp, attr ? attr : &defaults, engine->now_ns);
+}
+
+int
+iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr)
+{
+	static const struct iw_cm_attr defaults;
+	int err = attr_check(attr);
+
+	if (err)
+		return err;
+	if (!engine || !qp)
+		return -IW_E_INVAL;
+	return cm_accept(engine->cm, id, qp, attr ? attr : &defaults, engine->now_ns);
+}
+
+int
+iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, uint16_t private_len)
+{
+	if (!engine || (private_len && !private_data))
+		return -IW_E_INVAL;
+	if (private_len > IW_MAX_PRIVATE)
+		return -IW_E_TOOBIG;
+	return cm_reject(engine->cm, id, private_data, private_len, engine->now_ns);
+}
+
+int
+iw_cm_disconnect(struct iw_engine *engine, iw_cm_id id, bool abrupt)
+{
+	return engine ? cm_disconnect(engine->cm, id, abrupt, engine->now_ns) : -IW_E_INVAL;
+}
+
+enum iw_cm_state
+iw_cm_state(struct iw_engine *engine, iw_cm_id id)
+{
+	return engine ? cm_state(engine->cm, id) : IW_CM_IDLE;
+}
+
+int
+iw_cm_set_context(struct iw_engine *engine, iw_cm_id id, void *context)
+{
+	return engine ? cm_set_context(engine->cm, id, context) : -IW_E_INVAL;
+}
+
+int
+iw_cm_addrs(struct iw_engine *engine, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer)
+{
+	return engine ? cm_addrs(engine->cm, id, local, peer) : -IW_E_INVAL;
+}
