@@ -39,6 +39,7 @@ struct qp_stream {
 /* QPs by handle: 0 is none, stale ones give NULL. */
 struct iw_qp *qp_at(const struct rdmap *rdmap, uint32_t handle);
 uint32_t qp_handle(const struct iw_qp *qp);
+struct iw_engine *qp_engine(const struct iw_qp *qp);
 uint32_t qp_conn(const struct iw_qp *qp); /* 0: none */
 bool qp_is_free(const struct iw_qp *qp);  /* IDLE and never bound: can be given to connect or accept */
 

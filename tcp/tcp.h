@@ -65,6 +65,7 @@ void tcp_adopt(struct tcp *tcp, uint32_t conn, uint32_t owner, const struct tcp_
 
 /* Who consumes the stream, handed out with each ready entry (0: nobody yet). */
 void tcp_set_stream(struct tcp *tcp, uint32_t conn, uint32_t stream);
+uint32_t tcp_stream(struct tcp *tcp, uint32_t conn); /* 0: none, or a stale handle */
 void tcp_set_owner(struct tcp *tcp, uint32_t conn, uint32_t owner);
 
 /* FIN behind everything appended so far.  A FIN never shares a segment with data appended with

@@ -36,10 +36,10 @@ hostpath_output(struct lwip_netif *n, struct pbuf *p, const ip4_addr_t *dst)
 	struct hostpath *h = n->state;
 	const struct ip_hdr *ip = p->payload;
 	uint16_t skip = (uint16_t)IPH_HL_BYTES(ip);
-	struct iw_addr to = iw_addr_from_v4(lwip_ntohl(ip4_addr_get_u32(dst)));
+	struct iw_addr to = iw_addr_from_v4(lwip_ntohl(ip4_addr_get_u32(dst)), 0);
 	struct rte_mbuf *m;
 
-	if (p->tot_len < skip || (IPH_OFFSET(ip) & PP_HTONS(IP_OFFMASK | IP_MF)) != 0 || IPH_PROTO(ip) == IP_PROTO_TCP)
+	if (p->tot_len < skip || (IPH_OFFSET(ip) & PP_HTONS(IP_OFFMASK | IP_MF)) != 0 || IPH_PROTO(ip) == NET_PROTO_TCP)
 		return ERR_VAL;
 	if (net_route(h->net, &to, &h->route) != 0)
 		return ERR_RTE;
@@ -85,7 +85,7 @@ add_netif(struct hostpath *h)
 		lwip_init();
 	initialised = true;
 	memset(&the_netif, 0, sizeof(the_netif));
-	h->lwip = netif_add(&the_netif, &v4.addr, &v4.mask, &v4.gw, h, hostpath_netif_init, ip_input);
+	h->lwip = netif_add(&the_netif, &v4.addr, &v4.mask, &v4.gw, h, hostpath_netif_init, ip4_input);
 	if (!h->lwip)
 		return false;
 	netif_set_default(h->lwip);

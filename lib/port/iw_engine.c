@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "iw_addr.h"
+#include "iw_time.h"
 #include "port_engine.h"
 #include "port_pools.h"
 #include "secret.h"

@@ -73,11 +73,11 @@ describe_missing(const char *root, const char *netdev, struct iw_nic *nic)
 		if (vendor != bifurcated[i].vendor)
 			continue;
 		memset(nic, 0, sizeof(*nic));
-		snprintf(nic->netdev, sizeof(nic->netdev), "%s", netdev);
+		snprintf(nic->netdev, sizeof(nic->netdev), "%.31s", netdev);
 		snprintf(path, sizeof(path), "%s/class/net/%s/device", root, netdev);
 		link_name(path, nic->pci, sizeof(nic->pci));
 		snprintf(nic->hint, sizeof(nic->hint),
-			 "%s: no %s provider for libibverbs, so DPDK cannot use this NIC; apt-get install %s", netdev,
+			 "%.31s: no %s provider for libibverbs, so DPDK cannot use this NIC; apt-get install %s", netdev,
 			 bifurcated[i].provider, bifurcated[i].package);
 		return true;
 	}

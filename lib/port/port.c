@@ -119,7 +119,8 @@ describe(const struct port *p, const struct iw_engine_params *params, const stru
 			      .port_id = p->id};
 	memcpy(nif->mac, mac.addr_bytes, sizeof(nif->mac));
 	nif->addr.port = 0;
-	nif->rx_cksum = (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM) != 0;
+	/* The flag of each mbuf says whether the port has looked. */
+	nif->rx_cksum = true;
 	nif->tx_ip_cksum = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
 	nif->tx_tcp_cksum = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM) != 0;
 	return 0;
@@ -139,16 +140,15 @@ port_open(struct port *p, const struct iw_engine_params *params, struct rte_memp
 	if (!rte_eth_dev_is_valid_port(p->id) || rte_eth_dev_info_get(p->id, &info) != 0)
 		return fail(why, why_len, -IW_E_NODEV, "does not exist; give EAL a port, for example --vdev=net_tap0",
 			    p->id, 0);
-	if (params->port_is_started)
-		rc = rte_eth_dev_conf_get(p->id, &conf);
-	else {
+	/* Of a port that somebody else started nothing is known: checksums are made in software. */
+	memset(&conf, 0, sizeof(conf));
+	if (!params->port_is_started) {
 		conf = make_conf(&info, params->mtu ? params->mtu : 1500);
 		rc = configure(p, params, &info, &conf, rx_pool, why, why_len);
 		if (rc)
 			return rc;
 	}
-	if (rc == 0)
-		rc = describe(p, params, &conf, nif);
+	rc = describe(p, params, &conf, nif);
 	if (rc) {
 		port_close(p);
 		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);

@@ -10,7 +10,7 @@
 #define CACHE 256
 #define CTL_ROOM 1024 /* a start-up frame with 512 octets of private data and every header */
 #define CTL_MBUFS 4095
-#define DATA_MBUFS 8191
+#define DATA_MBUFS 8191u
 #define L2_ROOM 32 /* Ethernet, a VLAN tag, and what drivers add */
 
 static uint16_t
