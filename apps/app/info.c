@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "info.h"
+
+#include <iwarp.h>
+#include <rte_ethdev.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+#define NICS_MAX 32
+
+static const char *
+yes_no(bool yes)
+{
+	return yes ? "yes" : "no";
+}
+
+static void
+print_port(uint16_t id, const struct iw_port_info *p)
+{
+	printf("port %u: %s\n", id, p->name);
+	printf("  driver         %s\n", p->driver);
+	printf("  MAC            %02x:%02x:%02x:%02x:%02x:%02x\n", p->mac[0], p->mac[1], p->mac[2], p->mac[3],
+	       p->mac[4], p->mac[5]);
+	printf("  MTU            %u\n", p->mtu);
+	if (p->numa_node < 0)
+		printf("  NUMA node      any\n");
+	else
+		printf("  NUMA node      %d\n", p->numa_node);
+	printf("  link           %s", p->link_up ? "up" : "down");
+	if (p->link_mbps)
+		printf(", %u Mb/s", p->link_mbps);
+	printf("\n  receive        checksum check %s, RSS %s, up to %u queues\n", yes_no(p->rx_cksum), yes_no(p->rss),
+	       p->max_rx_queues);
+	printf("  transmit       IP checksum %s, TCP checksum %s, TSO %s, multi-segment %s, up to %u queues\n",
+	       yes_no(p->tx_ip_cksum), yes_no(p->tx_tcp_cksum), yes_no(p->tso), yes_no(p->multi_seg), p->max_tx_queues);
+}
+
+/* 1 when something is missing for it to be used. */
+static int
+print_nic(const struct iw_nic *nic)
+{
+	if (nic->hint[0])
+		return cli_fail("%s", nic->hint);
+	printf("RDMA device %s: PCI %s, netdev %s, provider %s\n", nic->device, nic->pci[0] ? nic->pci : "none",
+	       nic->netdev[0] ? nic->netdev : "none", nic->provider);
+	return 0;
+}
+
+static int
+print_nics(void)
+{
+	struct iw_nic nics[NICS_MAX];
+	int n = iw_nic_list(nics, NICS_MAX), missing = 0;
+
+	if (n == -IW_E_NOTSUP) {
+		printf("RDMA devices: built without rdma-core\n");
+		return 0;
+	}
+	if (n < 0)
+		return cli_fail("RDMA devices cannot be listed: %s", iw_err_text(n));
+	if (n == 0)
+		printf("RDMA devices: none\n");
+	for (int i = 0; i < n && i < NICS_MAX; i++)
+		missing |= print_nic(&nics[i]);
+	return missing;
+}
+
+int
+info_print(void)
+{
+	struct iw_port_info port;
+	int ports = 0, missing;
+	uint16_t id;
+
+	RTE_ETH_FOREACH_DEV(id)
+	{
+		if (iw_port_info_get(id, &port) != 0)
+			continue;
+		print_port(id, &port);
+		ports++;
+	}
+	missing = print_nics();
+	if (ports == 0)
+		return cli_fail(
+			"no DPDK port: give EAL one, for example --vdev=net_af_packet0,iface=eth1 (or -a PCI-ADDRESS)");
+	return missing;
+}

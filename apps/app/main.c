@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "cli.h"
+#include "info.h"
+#include "options.h"
+#include "ping.h"
+
+static int
+run(const struct options *o)
+{
+	switch (o->command) {
+	case COMMAND_PING:
+		return o->server ? ping_server(o) : ping_client(o);
+	case COMMAND_INFO:
+		return info_print();
+	case COMMAND_HELP:
+	case COMMAND_NONE:
+		break;
+	}
+	options_usage();
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o;
+	int used, result = 1;
+
+	cli_init("dpdk-iwarp-app");
+	used = rte_eal_init(argc, argv);
+	if (used < 0)
+		return cli_fail("EAL did not start (%s); without hugepages try --no-huge -m 512 --no-pci",
+				rte_strerror(rte_errno));
+	cli_catch_signals();
+	if (options_parse(argc - used, argv + used, &o))
+		result = run(&o);
+	rte_eal_cleanup();
+	return result;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define PING_PORT 7174
+#define PING_SIZE 64
+#define PING_SIZE_MAX 65535
+
+enum { OPT_IP = 256, OPT_GW, OPT_MTU, OPT_NO_CRC, OPT_NO_P2P, OPT_PORT };
+
+void
+options_usage(void)
+{
+	fputs("dpdk-iwarp-app [EAL options] -- --ip ADDR/LEN [--gw ADDR] [--mtu N] [--port ID] [--no-crc] [--no-p2p] "
+	      "COMMAND\n"
+	      "\n"
+	      "  ping -s [-a ADDR] [-p PORT] [-C N] [-v] [-V]          serve rping clients, one after another (-C: "
+	      "one)\n"
+	      "  ping -c -a ADDR [-p PORT] [-C N] [-S BYTES] [-v] [-V] be an rping client\n"
+	      "  info                                                  what the port and the RDMA devices can do\n"
+	      "\n"
+	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's)\n"
+	      "  --gw ADDR       next hop for other networks\n"
+	      "  --mtu N         layer-3 MTU, when the port's is not the one wanted\n"
+	      "  --port ID       DPDK port (0)\n"
+	      "  --no-crc        do not ask for the MPA CRC\n"
+	      "  --no-p2p        do not offer peer-to-peer set-up (RFC 6581)\n"
+	      "  -p PORT 7174   -S BYTES 64 (1..65535)   -C N rounds (0: until Ctrl-C)   -v show data   -V check "
+	      "data\n",
+	      stdout);
+}
+
+static bool
+take_global(int opt, const char *arg, struct options *o)
+{
+	struct host_options *h = &o->host;
+	uint64_t n;
+
+	switch (opt) {
+	case OPT_IP:
+		h->has_ip = cli_address_len("--ip", arg, &h->ip, &h->prefix_len);
+		return h->has_ip;
+	case OPT_GW:
+		return cli_address("--gw", arg, &h->gateway);
+	case OPT_MTU:
+		if (!cli_number("--mtu", arg, 576, 65535, &n))
+			return false;
+		h->mtu = (uint16_t)n;
+		return true;
+	case OPT_PORT:
+		if (!cli_number("--port", arg, 0, 65535, &n))
+			return false;
+		h->port_id = (uint16_t)n;
+		return true;
+	case OPT_NO_CRC:
+		o->no_crc = true;
+		return true;
+	case OPT_NO_P2P:
+		o->no_p2p = true;
+		return true;
+	default:
+		o->command = COMMAND_HELP;
+		return true;
+	}
+}
+
+static bool
+parse_global(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{"ip", required_argument, NULL, OPT_IP},   {"gw", required_argument, NULL, OPT_GW},
+		{"mtu", required_argument, NULL, OPT_MTU}, {"port", required_argument, NULL, OPT_PORT},
+		{"no-crc", no_argument, NULL, OPT_NO_CRC}, {"no-p2p", no_argument, NULL, OPT_NO_P2P},
+		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+	};
+	int opt;
+
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, "+h", longs, NULL)) != -1) {
+		if (opt == '?') {
+			cli_fail("%s: unknown option, or its value is missing; see --help", argv[optind - 1]);
+			return false;
+		}
+		if (!take_global(opt, optarg, o))
+			return false;
+	}
+	return true;
+}
+
+static bool
+take_ping(int opt, const char *arg, struct options *o)
+{
+	uint16_t port = o->addr.port;
+	uint64_t n;
+
+	switch (opt) {
+	case 's':
+		o->server = true;
+		return true;
+	case 'c':
+		o->client = true;
+		return true;
+	case 'v':
+		o->verbose = true;
+		return true;
+	case 'V':
+		o->validate = true;
+		return true;
+	case 'a':
+		o->has_addr = cli_address("-a", arg, &o->addr);
+		o->addr.port = port;
+		return o->has_addr;
+	case 'p':
+		if (!cli_number("-p", arg, 1, 65535, &n))
+			return false;
+		o->addr.port = (uint16_t)n;
+		return true;
+	case 'C':
+		return cli_number("-C", arg, 0, UINT64_MAX, &o->count);
+	case 'S':
+		if (!cli_number("-S", arg, 1, PING_SIZE_MAX, &n))
+			return false;
+		o->size = (uint32_t)n;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool
+check_ping(const struct options *o)
+{
+	if (o->server == o->client)
+		cli_fail("ping: say either -s (server) or -c (client)");
+	else if (o->client && !o->has_addr)
+		cli_fail("ping -c: -a ADDRESS of the server is needed");
+	else
+		return true;
+	return false;
+}
+
+static bool
+parse_ping(int argc, char **argv, struct options *o)
+{
+	int opt;
+
+	o->addr.port = PING_PORT;
+	o->size = PING_SIZE;
+	optind = 1;
+	while ((opt = getopt(argc, argv, "+sca:p:C:S:vV")) != -1) {
+		if (opt == '?') {
+			cli_fail("ping: -%c: unknown option, or its value is missing; see --help", optopt);
+			return false;
+		}
+		if (!take_ping(opt, optarg, o))
+			return false;
+	}
+	if (optind < argc) {
+		cli_fail("ping: %s: not understood; see --help", argv[optind]);
+		return false;
+	}
+	return check_ping(o);
+}
+
+bool
+options_parse(int argc, char **argv, struct options *o)
+{
+	const char *name;
+
+	memset(o, 0, sizeof(*o));
+	if (!parse_global(argc, argv, o))
+		return false;
+	if (o->command == COMMAND_HELP)
+		return true;
+	if (optind >= argc) {
+		cli_fail("no command: ping or info; see --help");
+		return false;
+	}
+	name = argv[optind];
+	if (strcmp(name, "ping") == 0) {
+		o->command = COMMAND_PING;
+		return parse_ping(argc - optind, argv + optind, o);
+	}
+	if (strcmp(name, "info") == 0) {
+		o->command = COMMAND_INFO;
+		return true;
+	}
+	cli_fail("%s: unknown command; ping or info", name);
+	return false;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "ping.h"
+#include "ping_session.h"
+
+#define GOODBYE_NS UINT64_C(5000000000)
+
+struct client {
+	const struct options *o;
+	struct ping_session *s;
+	uint64_t round;
+	bool sink_advertised; /* the second half of a round */
+	bool closing;
+};
+
+static bool
+advertise(struct client *c, const char *buf, const struct iw_mr *mr)
+{
+	struct ping_msg msg = {(uintptr_t)buf, iw_mr_rkey(mr), c->o->size};
+
+	return ping_session_post_send(c->s, &msg);
+}
+
+static void
+hang_up(struct client *c)
+{
+	c->closing = true;
+	iw_cm_disconnect(c->s->engine, c->s->id, false);
+}
+
+static void
+begin_round(struct client *c)
+{
+	if (c->closing)
+		return;
+	if ((c->o->count && c->round == c->o->count) || cli_stopped() || c->s->failed) {
+		hang_up(c);
+		return;
+	}
+	ping_msg_fill(c->s->source, c->o->size, c->round);
+	memset(c->s->sink, 0, c->o->size);
+	c->sink_advertised = false;
+	advertise(c, c->s->source, c->s->source_mr);
+}
+
+static void
+end_round(struct client *c)
+{
+	if (c->o->validate && memcmp(c->s->source, c->s->sink, c->o->size) != 0)
+		ping_session_fail(c->s, "data mismatch", "what came back is not what was sent");
+	if (c->o->verbose)
+		printf("ping data: %.*s\n", (int)c->o->size, c->s->sink);
+	c->round++;
+	begin_round(c);
+}
+
+static void
+on_recv(struct client *c, const struct iw_wc *wc)
+{
+	if (wc->byte_len != PING_MSG_LEN) {
+		ping_session_fail(c->s, "the server sent something else than rping's message", "wrong length");
+		return;
+	}
+	ping_session_post_recv(c->s, (uint32_t)(wc->wr_id >> 8));
+	if (c->sink_advertised) {
+		end_round(c);
+		return;
+	}
+	c->sink_advertised = true;
+	advertise(c, c->s->sink, c->s->sink_mr);
+}
+
+static int
+on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct client *c = context;
+	struct ping_session *s = c->s;
+
+	switch (event->type) {
+	case IW_CM_CONNECT_REPLY:
+		s->established = event->status == 0;
+		s->ended = event->status != 0;
+		if (event->status)
+			ping_session_fail(s, "cannot connect", iw_err_text(event->status));
+		else
+			begin_round(c);
+		break;
+	case IW_CM_CLOSE:
+		if (!c->closing)
+			ping_session_fail(s, "the server hung up",
+					  event->status ? iw_err_text(event->status) : "before the last round");
+		ping_session_closed(s, event);
+		break;
+	case IW_CM_CONNECT_REQUEST:
+	case IW_CM_ESTABLISHED_EV:
+	case IW_CM_DISCONNECT:
+	case IW_CM_TIMEWAIT_EXIT:
+		break;
+	}
+	return 0;
+}
+
+static void
+poll_once(struct client *c)
+{
+	struct iw_wc wc;
+
+	iw_engine_poll(c->s->engine);
+	while (ping_session_next(c->s, &wc))
+		if ((wc.wr_id & 0xff) == PING_WR_RECV)
+			on_recv(c, &wc);
+	if (c->s->established && !c->closing && (c->s->failed || cli_stopped()))
+		hang_up(c);
+}
+
+/* Until the connection has ended; after the last round for a bounded time. */
+static void
+loop(struct client *c)
+{
+	struct iw_engine *e = c->s->engine;
+	uint64_t give_up = 0;
+
+	while (!c->s->ended) {
+		poll_once(c);
+		if (!c->closing && !(cli_stopped() && !c->s->established))
+			continue;
+		if (!give_up)
+			give_up = iw_engine_now(e) + GOODBYE_NS;
+		if (iw_engine_now(e) > give_up || !c->s->established) {
+			ping_session_fail(c->s, "stopped",
+					  c->closing ? "the server did not close in time" : "before it connected");
+			break;
+		}
+	}
+}
+
+static bool
+connect_to(struct client *c)
+{
+	struct iw_cm_attr attr = {.no_crc = c->o->no_crc, .no_peer_to_peer = c->o->no_p2p, .ird = 1, .ord = 1};
+	struct ping_session *s = c->s;
+	char ip[IW_ADDR_TEXT];
+	int err;
+
+	snprintf(s->peer, sizeof(s->peer), "%.46s port %u", iw_addr_format(&c->o->addr, ip, sizeof(ip)),
+		 c->o->addr.port);
+	s->id = iw_cm_create(s->engine, on_event, c);
+	err = s->id ? iw_cm_connect(s->engine, s->id, &c->o->addr, s->qp, &attr) : -IW_E_NOMEM;
+	return err == 0 || ping_session_fail(s, "cannot connect", iw_err_text(err));
+}
+
+static int
+run(struct client *c, struct host *host)
+{
+	struct iw_pd *pd = iw_pd_create(host->domain);
+	int result = 1;
+
+	c->s = pd ? ping_session_create(host->engine, pd) : NULL;
+	if (c->s) {
+		if (connect_to(c))
+			loop(c);
+		result = c->s->failed || (c->o->count && c->round < c->o->count && !cli_stopped());
+		ping_session_destroy(c->s);
+	}
+	if (pd)
+		iw_pd_destroy(pd);
+	return result;
+}
+
+int
+ping_client(const struct options *o)
+{
+	struct client c = {.o = o};
+	struct host host;
+	int result;
+
+	if (!host_open(&host, &o->host))
+		return 1;
+	result = run(&c, &host);
+	host_close(&host);
+	return result;
+}

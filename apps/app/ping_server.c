@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "ping.h"
+#include "ping_session.h"
+
+#define SESSIONS 32 /* at once: a client that comes while another one closes need not wait */
+#define GOODBYE_NS UINT64_C(3000000000)
+
+struct server {
+	const struct options *o;
+	struct iw_engine *engine;
+	struct iw_pd *pd;
+	iw_cm_id listener;
+	struct ping_session *sessions[SESSIONS];
+	uint64_t finished;
+	bool failed, stopping;
+};
+
+static void
+on_advert(struct server *v, struct ping_session *s, const struct iw_wc *wc)
+{
+	struct ping_msg msg;
+
+	if (wc->byte_len != PING_MSG_LEN) {
+		ping_session_fail(s, "the client sent something else than rping's message", "wrong length");
+		return;
+	}
+	ping_msg_parse(s->recv[wc->wr_id >> 8], &msg);
+	ping_session_post_recv(s, (uint32_t)(wc->wr_id >> 8));
+	if (msg.len > PING_BUF || msg.len == 0) {
+		ping_session_fail(s, "the client's buffer has a size that cannot be", "1 to 65536 octets are possible");
+		return;
+	}
+	/* Source and sink come in turn. */
+	s->reading = !s->reading;
+	if (s->reading) {
+		s->len = msg.len;
+		ping_session_post_read(s, &msg);
+	} else if (ping_session_post_write(s, &msg)) {
+		ping_session_post_send(s, &(struct ping_msg){0});
+	}
+}
+
+static void
+on_read(struct server *v, struct ping_session *s)
+{
+	if (v->o->verbose)
+		printf("server ping data: %.*s\n", (int)s->len, s->source);
+	ping_session_post_send(s, &(struct ping_msg){0});
+}
+
+/* What was read must look like rping's data: it begins with its head and ends with a NUL. */
+static void
+validate(struct server *v, struct ping_session *s)
+{
+	static const char head[] = "rdma-ping-";
+	size_t n = s->len < sizeof(head) ? s->len - 1 : sizeof(head) - 1;
+
+	if (v->o->validate && (memcmp(s->source, head, n) != 0 || s->source[s->len - 1] != 0))
+		ping_session_fail(s, "data mismatch", "what was read is not rping's data");
+}
+
+static void
+serve(struct server *v, struct ping_session *s)
+{
+	struct iw_wc wc;
+
+	while (ping_session_next(s, &wc)) {
+		if ((wc.wr_id & 0xff) == PING_WR_RECV)
+			on_advert(v, s, &wc);
+		if ((wc.wr_id & 0xff) == PING_WR_READ) {
+			validate(v, s);
+			on_read(v, s);
+		}
+	}
+	if (s->failed && s->established && !s->hung_up) {
+		s->hung_up = true;
+		iw_cm_disconnect(v->engine, s->id, false);
+	}
+}
+
+static struct ping_session **
+free_place(struct server *v)
+{
+	for (int i = 0; i < SESSIONS; i++)
+		if (!v->sessions[i])
+			return &v->sessions[i];
+	return NULL;
+}
+
+static int
+accept_client(struct server *v, iw_cm_id id, const struct iw_cm_event *event)
+{
+	struct iw_cm_attr attr = {.no_crc = v->o->no_crc};
+	struct ping_session **place = free_place(v), *s;
+	char ip[IW_ADDR_TEXT];
+	int err;
+
+	s = place && !v->stopping ? ping_session_create(v->engine, v->pd) : NULL;
+	if (!s)
+		return -1;
+	snprintf(s->peer, sizeof(s->peer), "%.46s port %u", iw_addr_format(&event->peer, ip, sizeof(ip)),
+		 event->peer.port);
+	err = iw_cm_accept(v->engine, id, s->qp, &attr);
+	if (err) {
+		ping_session_fail(s, "cannot accept", iw_err_text(err));
+		ping_session_destroy(s);
+		return -1;
+	}
+	s->id = id;
+	*place = s;
+	return 0;
+}
+
+static struct ping_session *
+session_of(struct server *v, iw_cm_id id)
+{
+	for (int i = 0; i < SESSIONS; i++)
+		if (v->sessions[i] && v->sessions[i]->id == id)
+			return v->sessions[i];
+	return NULL;
+}
+
+static int
+on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct server *v = context;
+	struct ping_session *s = session_of(v, id);
+
+	switch (event->type) {
+	case IW_CM_CONNECT_REQUEST:
+		return accept_client(v, id, event);
+	case IW_CM_ESTABLISHED_EV:
+		if (s)
+			s->established = true;
+		break;
+	case IW_CM_CLOSE:
+		if (s)
+			ping_session_closed(s, event);
+		break;
+	case IW_CM_CONNECT_REPLY:
+	case IW_CM_DISCONNECT:
+	case IW_CM_TIMEWAIT_EXIT:
+		break;
+	}
+	return 0;
+}
+
+static void
+reap(struct server *v, struct ping_session **place)
+{
+	v->finished++;
+	v->failed |= (*place)->failed;
+	ping_session_destroy(*place);
+	*place = NULL;
+}
+
+/* Returns the sessions alive. */
+static int
+turn(struct server *v)
+{
+	int alive = 0;
+
+	iw_engine_poll(v->engine);
+	for (int i = 0; i < SESSIONS; i++) {
+		if (!v->sessions[i])
+			continue;
+		serve(v, v->sessions[i]);
+		if (v->sessions[i]->ended)
+			reap(v, &v->sessions[i]);
+		else
+			alive++;
+	}
+	return alive;
+}
+
+static void
+stop(struct server *v)
+{
+	uint64_t end = iw_engine_now(v->engine) + GOODBYE_NS;
+
+	v->stopping = true;
+	iw_cm_destroy(v->engine, v->listener);
+	for (int i = 0; i < SESSIONS; i++)
+		if (v->sessions[i])
+			iw_cm_disconnect(v->engine, v->sessions[i]->id, false);
+	while (turn(v) > 0 && iw_engine_now(v->engine) < end)
+		;
+	for (int i = 0; i < SESSIONS; i++)
+		if (v->sessions[i])
+			reap(v, &v->sessions[i]);
+}
+
+static bool
+listen_on(struct server *v)
+{
+	char ip[IW_ADDR_TEXT];
+	int err;
+
+	v->listener = iw_cm_create(v->engine, on_event, v);
+	err = v->listener ? iw_cm_listen(v->engine, v->listener, &v->o->addr, SESSIONS) : -IW_E_NOMEM;
+	if (err) {
+		cli_fail("cannot listen on %s port %u: %s", iw_addr_format(&v->o->addr, ip, sizeof(ip)),
+			 v->o->addr.port, iw_err_text(err));
+		return false;
+	}
+	printf("listening on %s:%u\n", iw_addr_format(v->o->has_addr ? &v->o->addr : &v->o->host.ip, ip, sizeof(ip)),
+	       v->o->addr.port);
+	fflush(stdout);
+	return true;
+}
+
+static int
+run(struct server *v, struct host *host)
+{
+	v->engine = host->engine;
+	v->pd = iw_pd_create(host->domain);
+	if (!v->pd)
+		return cli_fail("no memory for a protection domain");
+	if (listen_on(v)) {
+		while (!cli_stopped() && !(v->o->count && v->finished))
+			turn(v);
+		stop(v);
+	} else {
+		v->failed = true;
+	}
+	iw_pd_destroy(v->pd);
+	return v->failed;
+}
+
+int
+ping_server(const struct options *o)
+{
+	struct server v = {.o = o};
+	struct host host;
+	int result;
+
+	if (!host_open(&host, &o->host))
+		return 1;
+	result = run(&v, &host);
+	host_close(&host);
+	return result;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *program_name = "dpdk-iwarp";
+static volatile sig_atomic_t stopped;
+
+void
+cli_init(const char *program)
+{
+	program_name = program;
+}
+
+int
+cli_fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program_name);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return 1;
+}
+
+bool
+cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && *end == 0 && errno == 0 && *out >= min && *out <= max)
+		return true;
+	cli_fail("%s %s: not a number from %llu to %llu", option, text, (unsigned long long)min,
+		 (unsigned long long)max);
+	return false;
+}
+
+bool
+cli_address(const char *option, const char *text, struct iw_addr *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	if (iw_addr_parse(text, addr) == 0)
+		return true;
+	cli_fail("%s %s: not an IP address", option, text);
+	return false;
+}
+
+bool
+cli_address_len(const char *option, const char *text, struct iw_addr *addr, uint8_t *prefix_len)
+{
+	const char *slash = strchr(text, '/');
+	char bare[IW_ADDR_TEXT];
+	uint64_t len;
+
+	if (!slash || (size_t)(slash - text) >= sizeof(bare)) {
+		cli_fail("%s %s: write ADDRESS/LENGTH, for example 10.0.0.1/24", option, text);
+		return false;
+	}
+	memcpy(bare, text, (size_t)(slash - text));
+	bare[slash - text] = 0;
+	if (!cli_address(option, bare, addr) || !cli_number(option, slash + 1, 0, strchr(bare, ':') ? 128 : 32, &len))
+		return false;
+	*prefix_len = (uint8_t)len;
+	return true;
+}
+
+static void
+on_signal(int signal_number)
+{
+	stopped = 1;
+}
+
+void
+cli_catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+bool
+cli_stopped(void)
+{
+	return stopped;
+}
