@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end that measures. */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include "host.h"
+#include "options.h"
+
+#define CLIENT_SIZES 23 /* 2^1 .. 2^23 with -a */
+
+/* roofline[i]: of the i-th size, 0 where not measured.  Exit code. */
+int client_run(const struct options *o, const struct host *host, uint16_t mtu, const double *roofline);
+
+/* The i-th message size of a run of o; 0 behind the last. */
+uint32_t client_size(const struct options *o, uint32_t i);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "client.h"
+#include "options.h"
+#include "roofline.h"
+#include "server.h"
+
+#define WIRE_RING 4096
+
+static void
+measure_rooflines(const struct options *o, uint16_t mtu, double *roofline)
+{
+	for (uint32_t i = 0; o->test == PERF_BW && client_size(o, i); i++)
+		roofline[i] = roofline_measure(client_size(o, i), mtu);
+}
+
+static int
+print_roofline(const struct options *o)
+{
+	uint16_t mtu = o->host.mtu;
+
+	printf(" #bytes     packet payload    MiB/sec        Gb/sec     Mpps\n");
+	for (uint32_t i = 0; client_size(o, i); i++) {
+		uint32_t size = client_size(o, i), payload = roofline_payload(size, mtu);
+		double rate = roofline_measure(size, mtu);
+
+		if (rate == 0)
+			return cli_fail("the memory limit needs two lcores: give EAL -l 0,1");
+		printf(" %-10u %-17u %-14.2f %-10.2f %-.3f\n", size, payload, rate / 1048576, rate * 8e-9,
+		       rate / payload / 1e6);
+		fflush(stdout);
+	}
+	return 0;
+}
+
+static int
+serve_on_lcore(void *server)
+{
+	return server_run(server);
+}
+
+/* Two hosts of this process, one on each end of the wire. */
+struct loopback {
+	struct options client, server;
+	struct host a, b;
+	uint16_t port_a, port_b;
+};
+
+static bool
+loopback_open(struct loopback *l, const struct options *o)
+{
+	if (iw_wire_create("iwperf", WIRE_RING, &l->port_a, &l->port_b) != 0) {
+		cli_fail("no memory for the in-process wire: give EAL more with -m");
+		return false;
+	}
+	l->client = l->server = *o;
+	l->client.host.port_id = l->port_a;
+	l->server.host.port_id = l->port_b;
+	l->client.host.has_ip = l->server.host.has_ip = true;
+	l->client.host.prefix_len = l->server.host.prefix_len = 24;
+	iw_addr_parse("192.0.2.1", &l->client.host.ip);
+	iw_addr_parse("192.0.2.2", &l->server.host.ip);
+	l->client.peer = l->server.host.ip;
+	l->client.peer.port = l->server.peer.port = o->peer.port;
+	return host_open(&l->a, &l->client.host) && host_open(&l->b, &l->server.host);
+}
+
+static void
+loopback_close(struct loopback *l)
+{
+	host_close(&l->a);
+	host_close(&l->b);
+	iw_wire_destroy(l->port_a, l->port_b);
+}
+
+static int
+loopback_run(struct loopback *l, unsigned lcore, const double *roofline)
+{
+	struct server *server = server_create(&l->server, &l->b);
+	int result;
+
+	if (!server)
+		return 1;
+	rte_eal_remote_launch(serve_on_lcore, server, lcore);
+	result = client_run(&l->client, &l->a, l->client.host.mtu, roofline);
+	result |= rte_eal_wait_lcore(lcore);
+	server_destroy(server);
+	return result;
+}
+
+static int
+run_loopback(const struct options *o)
+{
+	unsigned lcore = rte_get_next_lcore(-1, 1, 0);
+	double roofline[CLIENT_SIZES] = {0};
+	struct loopback l = {0};
+	int result = 1;
+
+	if (lcore >= RTE_MAX_LCORE)
+		return cli_fail("both ends in one process need two lcores: give EAL -l 0,1");
+	measure_rooflines(o, o->host.mtu, roofline);
+	if (loopback_open(&l, o))
+		result = loopback_run(&l, lcore, roofline);
+	loopback_close(&l);
+	return result;
+}
+
+static uint16_t
+mtu_of(const struct options *o)
+{
+	struct iw_port_info info;
+
+	return o->host.mtu ? o->host.mtu : iw_port_info_get(o->host.port_id, &info) == 0 ? info.mtu : 1500;
+}
+
+static int
+run_client(const struct options *o)
+{
+	double roofline[CLIENT_SIZES] = {0};
+	struct host host;
+	int result;
+
+	if (rte_get_next_lcore(-1, 1, 0) < RTE_MAX_LCORE)
+		measure_rooflines(o, mtu_of(o), roofline);
+	if (!host_open(&host, &o->host))
+		return 1;
+	result = client_run(o, &host, mtu_of(o), roofline);
+	host_close(&host);
+	return result;
+}
+
+static int
+run_server(const struct options *o)
+{
+	struct server *server;
+	struct host host;
+	int result = 1;
+
+	if (!host_open(&host, &o->host))
+		return 1;
+	server = server_create(o, &host);
+	if (server) {
+		printf("listening on port %u\n", o->peer.port);
+		fflush(stdout);
+		result = server_run(server);
+	}
+	server_destroy(server);
+	host_close(&host);
+	return result;
+}
+
+static int
+run(const struct options *o)
+{
+	switch (o->mode) {
+	case PERF_LOOPBACK:
+		return run_loopback(o);
+	case PERF_SERVER:
+		return run_server(o);
+	case PERF_CLIENT:
+		return run_client(o);
+	case PERF_ROOFLINE:
+		return print_roofline(o);
+	case PERF_HELP:
+		break;
+	}
+	options_usage();
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o;
+	int used, result = 1;
+
+	cli_init("dpdk-iwarp-perf");
+	used = rte_eal_init(argc, argv);
+	if (used < 0)
+		return cli_fail("EAL did not start (%s); without hugepages try --no-huge -m 1024 --no-pci",
+				rte_strerror(rte_errno));
+	cli_catch_signals();
+	if (options_parse(argc - used, argv + used, &o))
+		result = run(&o);
+	rte_eal_cleanup();
+	return result;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end that answers. */
+#ifndef SERVER_H
+#define SERVER_H
+
+#include "host.h"
+#include "options.h"
+
+struct server;
+
+/* Listens; NULL after an error line.  Before the loop begins, so that a client in the same process finds it. */
+struct server *server_create(const struct options *o, const struct host *host);
+/* Serves one client until it hangs up; exit code.  May run on another lcore than server_create(). */
+int server_run(struct server *v);
+void server_destroy(struct server *v);
+
+#endif
