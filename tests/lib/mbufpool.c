@@ -77,8 +77,11 @@ source_alloc(struct rte_mempool *mp)
 	return 0;
 }
 
-static const struct rte_mempool_ops source_ops = {
-	.name = "test_malloc", .alloc = source_alloc, .enqueue = source_enqueue, .dequeue = source_dequeue, .get_count = source_count};
+static const struct rte_mempool_ops source_ops = {.name = "test_malloc",
+						  .alloc = source_alloc,
+						  .enqueue = source_enqueue,
+						  .dequeue = source_dequeue,
+						  .get_count = source_count};
 
 static int
 source_ops_index(void)

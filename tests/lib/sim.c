@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "iw_addr.h"
+#include "iw_time.h"
+#include "mbufpool.h"
+
+#define FIRST_ADDRESS 0xc0000201u /* 192.0.2.1 */
+#define START_NS (1000 * IW_SEC)
+#define DATA_ROOM 9216
+#define CTL_ROOM 1024
+#define TURN_NS (2 * IW_US) /* what a turn takes when somebody is busy */
+
+uint64_t
+sim_draw(struct sim *s)
+{
+	uint64_t z = (s->seed += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+uint64_t
+sim_below(struct sim *s, uint64_t n)
+{
+	return n ? sim_draw(s) % n : 0;
+}
+
+static bool
+chance(struct sim *s, double p)
+{
+	return p > 0 && (double)(sim_draw(s) >> 11) < p * 9007199254740992.0;
+}
+
+struct iw_addr
+sim_addr(uint32_t host, uint16_t port)
+{
+	return iw_addr_from_v4(FIRST_ADDRESS + host, port);
+}
+
+static void
+make_host(struct sim *s, uint32_t i, const struct engine_params *params)
+{
+	struct sim_host *h = &s->host[i];
+	struct engine_params p = *params;
+	struct iw_env env = {0};
+
+	h->data_pool = env.data_pool = mbufpool_create("data", DATA_ROOM, 0);
+	h->ctl_pool = env.ctl_pool = mbufpool_create("ctl", CTL_ROOM, 0);
+	for (uint32_t k = 0; k < IW_SECRET_LEN; k++)
+		env.secret[k] = (uint8_t)sim_draw(s);
+	p.nif.addr = sim_addr(i, 0);
+	p.nif.prefix_len = 24;
+	memcpy(p.nif.mac, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(i + 1)}, 6);
+	h->domain = iw_domain_create();
+	h->engine = engine_create(h->domain, &env, &p, s->now_ns);
+	assert_non_null(h->engine);
+}
+
+void
+sim_init_params(struct sim *s, uint64_t seed, uint32_t hosts, const struct engine_params *params)
+{
+	memset(s, 0, sizeof(*s));
+	s->seed = seed;
+	s->now_ns = START_NS;
+	s->hosts = hosts;
+	s->burst = 32;
+	s->wire.delay_ns = 10 * IW_US;
+	for (uint32_t i = 0; i < hosts; i++)
+		make_host(s, i, params);
+}
+
+void
+sim_init(struct sim *s, uint64_t seed, uint32_t hosts, uint16_t mtu)
+{
+	struct engine_params params = {.nif.mtu = mtu, .max_conns = 256};
+
+	sim_init_params(s, seed, hosts, &params);
+}
+
+/* ---- frames under way: a binary heap by time, then by order ---- */
+
+static bool
+before(const struct sim_frame *a, const struct sim_frame *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
+}
+
+static void
+swap(struct sim_frame *a, struct sim_frame *b)
+{
+	struct sim_frame t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void
+heap_push(struct sim *s, struct sim_frame f)
+{
+	uint32_t i = s->frames++;
+
+	assert_true(s->frames <= SIM_FRAMES);
+	for (s->frame[i] = f; i > 0 && before(&s->frame[i], &s->frame[(i - 1) / 2]); i = (i - 1) / 2)
+		swap(&s->frame[i], &s->frame[(i - 1) / 2]);
+}
+
+static struct sim_frame
+heap_pop(struct sim *s)
+{
+	struct sim_frame top = s->frame[0];
+	uint32_t i = 0;
+
+	s->frame[0] = s->frame[--s->frames];
+	for (;;) {
+		uint32_t least = i, l = 2 * i + 1;
+
+		if (l < s->frames && before(&s->frame[l], &s->frame[least]))
+			least = l;
+		if (l + 1 < s->frames && before(&s->frame[l + 1], &s->frame[least]))
+			least = l + 1;
+		if (least == i)
+			return top;
+		swap(&s->frame[i], &s->frame[least]);
+		i = least;
+	}
+}
+
+/* ---- the wire ---- */
+
+static struct rte_mbuf *
+copy_of(struct sim *s, const struct rte_mbuf *m, uint32_t to)
+{
+	struct rte_mbuf *c = rte_pktmbuf_copy(m, s->host[to].data_pool, 0, UINT32_MAX);
+
+	assert_non_null(c);
+	c->ol_flags = 0;
+	return c;
+}
+
+static void
+put_on_wire(struct sim *s, struct rte_mbuf *m, uint32_t to)
+{
+	uint64_t at = s->now_ns + s->wire.delay_ns + sim_below(s, s->wire.jitter_ns);
+
+	if (chance(s, s->wire.corrupt)) {
+		struct rte_mbuf *c = copy_of(s, m, to);
+
+		rte_pktmbuf_free(m);
+		m = c;
+		rte_pktmbuf_mtod(m, uint8_t *)[sim_below(s, rte_pktmbuf_data_len(m))] ^=
+			(uint8_t)(1u << sim_below(s, 8));
+	}
+	heap_push(s, (struct sim_frame){.at_ns = at, .order = s->orders++, .m = m, .to = to});
+}
+
+static uint32_t
+host_by_mac(const struct sim *s, const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod_offset(m, const uint8_t *, 5)[0] - 1u;
+}
+
+static bool
+is_lost(struct sim *s, uint32_t from)
+{
+	s->sent++;
+	if (s->drop_nth && --s->drop_nth == 0)
+		return true;
+	return s->host[from].cut || chance(s, s->wire.loss);
+}
+
+static void
+send_to(struct sim *s, struct rte_mbuf *m, uint32_t to)
+{
+	if (chance(s, s->wire.dup))
+		put_on_wire(s, copy_of(s, m, to), to);
+	if (sim_draw(s) & 1) {
+		put_on_wire(s, m, to);
+		return;
+	}
+	put_on_wire(s, copy_of(s, m, to), to);
+	rte_pktmbuf_free(m);
+}
+
+static void
+transmit(struct sim *s, uint32_t from, struct rte_mbuf *m)
+{
+	uint32_t to = host_by_mac(s, m);
+
+	if (is_lost(s, from)) {
+		s->lost++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	if (to < s->hosts) {
+		send_to(s, m, to);
+		return;
+	}
+	for (uint32_t i = 0; i < s->hosts; i++) /* broadcast */
+		if (i != from)
+			put_on_wire(s, copy_of(s, m, i), i);
+	rte_pktmbuf_free(m);
+}
+
+static uint32_t
+receive(struct sim *s, uint32_t host)
+{
+	struct rte_mbuf *m[32];
+	uint32_t n = 0;
+
+	while (n < s->burst && s->frames && s->frame[0].at_ns <= s->now_ns && s->frame[0].to == host) {
+		struct sim_frame f = heap_pop(s);
+
+		if (s->host[host].cut)
+			rte_pktmbuf_free(f.m);
+		else
+			m[n++] = f.m;
+	}
+	engine_rx(s->host[host].engine, m, n, s->now_ns, NULL, NULL);
+	return n;
+}
+
+static uint32_t
+turn(struct sim *s, uint32_t i)
+{
+	struct iw_engine *e = s->host[i].engine;
+	struct rte_mbuf *out[64];
+	uint32_t work = receive(s, i), n;
+
+	engine_tick(e, s->now_ns);
+	work += engine_deliver(e);
+	n = engine_tx(e, out, 64, s->now_ns);
+	for (uint32_t k = 0; k < n; k++)
+		transmit(s, i, out[k]);
+	return work + n;
+}
+
+static uint64_t
+next_thing(const struct sim *s)
+{
+	uint64_t at = s->frames ? s->frame[0].at_ns : IW_NEVER;
+
+	for (uint32_t i = 0; i < s->hosts; i++)
+		at = iw_time_min(at, engine_deadline(s->host[i].engine));
+	return at;
+}
+
+void
+sim_step(struct sim *s, uint64_t until_ns)
+{
+	uint64_t next;
+	uint32_t work = 0;
+
+	for (uint32_t i = 0; i < s->hosts; i++)
+		work += turn(s, i);
+	next = work ? s->now_ns + TURN_NS : next_thing(s);
+	if (next <= s->now_ns)
+		next = s->now_ns + TURN_NS;
+	s->now_ns = iw_time_min(next, until_ns > s->now_ns ? until_ns : s->now_ns + 1);
+}
+
+bool
+sim_until(struct sim *s, const bool *flag, uint64_t limit_ns)
+{
+	uint64_t end = s->now_ns + limit_ns;
+
+	while (!*flag && s->now_ns < end)
+		sim_step(s, end);
+	return *flag;
+}
+
+void
+sim_run(struct sim *s, uint64_t duration_ns)
+{
+	uint64_t end = s->now_ns + duration_ns;
+
+	while (s->now_ns < end)
+		sim_step(s, end);
+}
+
+void
+sim_fini(struct sim *s)
+{
+	while (s->frames)
+		rte_pktmbuf_free(heap_pop(s).m);
+	for (uint32_t i = 0; i < s->hosts; i++) {
+		assert_int_equal(cm_id_count(s->host[i].engine->cm), 0);
+		assert_int_equal(rdmap_qp_count(s->host[i].engine->rdmap), 0);
+		assert_int_equal(tcp_conn_count(s->host[i].engine->tcp), 0);
+	}
+	for (uint32_t i = 0; i < s->hosts; i++)
+		engine_destroy(s->host[i].engine);
+	for (uint32_t i = 0; i < s->hosts; i++) {
+		assert_int_equal(iw_domain_destroy(s->host[i].domain), 0);
+		mbufpool_destroy(s->host[i].data_pool);
+		mbufpool_destroy(s->host[i].ctl_pool);
+	}
+}
