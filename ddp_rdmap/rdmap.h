@@ -17,21 +17,22 @@ struct rdmap; /* one engine's */
 
 struct rdmap_params {
 	uint32_t max_qps;
+	uint64_t fpdu_timeout_ns; /* an FPDU that was begun must be finished by then; 0: 30 s */
 };
 
 struct rdmap *rdmap_create(struct iw_env *env, struct iw_domain *domain, struct iw_engine *engine,
-                           const struct rdmap_params *params);
+			   const struct rdmap_params *params);
 void rdmap_destroy(struct rdmap *rdmap); /* destroys its QPs and CQs too */
 
 /* ---- QP life, driven by cm and engine ---- */
 
 /* What start-up has agreed on. */
 struct qp_stream {
-	uint32_t conn;      /* handle of the connection it borrows, never looked into */
+	uint32_t conn; /* handle of the connection it borrows, never looked into */
 	bool initiator;
 	bool crc;
 	uint8_t revision;
-	uint16_t ird, ord;  /* as agreed; <= those of the QP */
+	uint16_t ird, ord; /* as agreed; <= those of the QP */
 	enum qp_rtr { QP_RTR_NONE, QP_RTR_WRITE, QP_RTR_READ, QP_RTR_SEND } rtr;
 	/* initiator: the first FPDU to be sent; responder: what is expected (a Send uses a hidden buffer) */
 };
@@ -58,6 +59,13 @@ void qp_close(struct iw_qp *qp);
 /* The stream has ended: everything left is flushed.  err 0: orderly end -> IDLE (dead for new streams);
  * else -> ERROR. */
 void qp_stream_end(struct iw_qp *qp, int err);
+
+/* Sends the Terminate of a fault (enum rdmap_fault) that was found elsewhere: by cm in the Reply (M14, M15), after
+ * qp_start(). */
+void qp_fail(struct iw_qp *qp, int fault);
+
+/* To ERROR, flushed: its user wants that.  The caller has told cm before. */
+void qp_set_error(struct iw_qp *qp);
 
 /* A stop in the middle of a message or with own Reads outstanding: peer's FIN is then no graceful close (F7). */
 bool qp_is_mid_message(const struct iw_qp *qp);
@@ -90,7 +98,8 @@ struct mpa_rx_result {
 };
 
 /* Takes whole FPDUs off the front of the stream: CRC, DDP, RDMAP, placement, completions (design D5). */
-struct mpa_rx_result mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budget, uint64_t now_ns);
+struct mpa_rx_result mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budget,
+			    uint64_t now_ns);
 
 /* ---- transmit ---- */
 

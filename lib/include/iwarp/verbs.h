@@ -38,10 +38,11 @@ struct iw_pd *iw_pd_create(struct iw_domain *domain);
 int iw_pd_destroy(struct iw_pd *pd);
 
 enum iw_access {
-	IW_LOCAL_READ = 0,       /* always granted to the owner */
-	IW_LOCAL_WRITE = 1 << 0, /* receive into it, Read into it */
-	IW_REMOTE_READ = 1 << 1, /* peers may RDMA Read it */
-	IW_REMOTE_WRITE = 1 << 2 /* peers may RDMA Write it */
+	IW_LOCAL_READ = 0,        /* always granted to the owner */
+	IW_LOCAL_WRITE = 1 << 0,  /* receive into it, Read into it */
+	IW_REMOTE_READ = 1 << 1,  /* peers may RDMA Read it */
+	IW_REMOTE_WRITE = 1 << 2, /* peers may RDMA Write it */
+	IW_REMOTE_INVALIDATE = 1 << 3 /* the peer may take it back by a Send with Invalidate; iw_mr_reg_qp() only */
 };
 
 /* Registers [addr, addr+len) for the streams of pd (RFC 5040 §8.1); usable on every engine of the domain when
@@ -49,6 +50,11 @@ enum iw_access {
  * offsets on the wire are the addresses themselves.  Returns NULL and sets *err (when not NULL) to
  * -IW_E_INVAL (range wraps, unknown right) or -IW_E_NOMEM.  Any thread, one at a time for each domain. */
 struct iw_mr *iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);
+
+/* The same for one QP only (RFC 5040 §8.1.1 item 2), which a peer may then be allowed to invalidate.  Invalidated by the
+ * peer it grants nothing any more, to nobody, but is still to be deregistered.  The QP must be alive here; the MR may
+ * outlive it.  Additional -IW_E_INVAL: no QP. */
+struct iw_mr *iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err);
 
 /* Takes the registration back.  When it returns 0 no octet of the range is read or written through it any
  * more on engines of the calling thread; with several engines it waits for each to have polled once
@@ -122,6 +128,8 @@ struct iw_qp_attr {
 	uint16_t max_ird, max_ord;       /* <= IW_MAX_IRD; 0: 16 */
 	bool sq_sig_all;                 /* every request completes with a wc, signalled or not */
 	bool foreign_poster;             /* posts come from another thread than the engine's (one thread) */
+	bool recv_back_pressure;         /* a Send that finds no receive posted waits in TCP until there is one; else it
+	                                    ends the stream (RFC 5041 §7.2) */
 	void *context;
 };
 
@@ -130,6 +138,7 @@ struct iw_terminate {
 	bool valid;
 	bool sent;          /* by us, else received */
 	bool nibbles_swapped; /* Linux' siw swaps the halves of octet 0 */
+	bool malformed;       /* received, and not of the form that the RFC gives it */
 	uint8_t layer, etype, code;
 };
 

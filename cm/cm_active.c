@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm_active.h"
+
+#include <iwarp/err.h>
+#include <string.h>
+
+#include "cm_close.h"
+#include "cm_frame.h"
+#include "cm_qp.h"
+#include "cm_step.h"
+#include "iw_time.h"
+
+#define CONNECT_TIMEOUT_NS (10 * IW_SEC)
+
+static const struct iw_cm_attr defaults;
+
+static bool
+attr_is_good(const struct iw_cm_attr *a)
+{
+	if (a->private_len > mpa_hdr_private_max(!a->revision_1) || (a->private_len && !a->private_data))
+		return false;
+	return !(a->require_peer_to_peer && (a->no_peer_to_peer || a->revision_1));
+}
+
+static uint64_t
+or_default(uint64_t n, uint64_t unit_ns, uint64_t def_ns)
+{
+	return n ? n * unit_ns : def_ns;
+}
+
+static void
+take_attr(struct cm_setup *s, const struct iw_cm_attr *a)
+{
+	s->local.revision = a->revision_1 ? 1 : 2;
+	s->local.crc = !a->no_crc;
+	s->local.peer_to_peer = !a->no_peer_to_peer && !a->revision_1;
+	s->local.no_ird_ord = a->no_ird_ord;
+	s->once_more = !a->revision_1 && !a->require_peer_to_peer;
+	s->connect_ns = or_default(a->connect_timeout_ms, IW_MS, CONNECT_TIMEOUT_NS);
+	s->delay_ns = a->first_fpdu_delay_us * IW_US;
+	s->tcp = (struct tcp_attr){.syn_timeout_ns = s->connect_ns,
+				   .user_timeout_ns = a->user_timeout_ms * IW_MS,
+				   .keepalive_ns = a->keepalive_ms * IW_MS};
+	if (a->private_len)
+		memcpy(s->own, a->private_data, a->private_len);
+}
+
+/* The Request, ready to go. */
+static bool
+make_request(struct cm *cm, struct cm_setup *s, uint16_t private_len)
+{
+	mpa_neg_request(&s->local, s->own, private_len, &s->request);
+	s->frame = cm_frame_startup(cm, &s->request);
+	return s->frame != NULL;
+}
+
+static int
+open_tcp(struct cm *cm, struct cm_id *id, const struct iw_addr *remote, uint16_t port, uint64_t now_ns)
+{
+	struct iw_addr local = {.port = port, .scope = remote->scope};
+	struct cm_setup *s = cm_id_setup(cm, id);
+	struct tcp_info info;
+	int err = tcp_open(cm->tcp, &local, remote, &s->tcp, id->handle, now_ns, &id->conn);
+
+	if (err) {
+		id->conn = 0;
+		return err;
+	}
+	id->peer = *remote;
+	if (tcp_conn_info(cm->tcp, id->conn, &info)) {
+		id->local = info.local;
+		id->peer = info.peer;
+	}
+	return 0;
+}
+
+static int
+open_all(struct cm *cm, struct cm_id *id, const struct iw_addr *addr, struct iw_qp *qp, const struct iw_cm_attr *a,
+	 uint64_t now_ns)
+{
+	struct cm_setup *s = cm_id_setup(cm, id);
+	int err;
+
+	if (!cm_qp_depths(qp, &s->local.ird, &s->local.ord))
+		return -IW_E_INVAL;
+	take_attr(s, a);
+	if (!make_request(cm, s, a->private_len))
+		return -IW_E_NOMEM;
+	err = qp_bind(qp, id->handle);
+	if (err)
+		return err;
+	err = open_tcp(cm, id, addr, a->local_port, now_ns);
+	if (err)
+		qp_unbind(qp);
+	return err;
+}
+
+int
+cm_active_open(struct cm *cm, struct cm_id *id, const struct iw_addr *addr, struct iw_qp *qp,
+	       const struct iw_cm_attr *attr, uint64_t now_ns)
+{
+	const struct iw_cm_attr *a = attr ? attr : &defaults;
+	struct cm_setup *s;
+	int err;
+
+	if (!addr || !addr->port || !qp || !qp_is_free(qp) || !attr_is_good(a))
+		return -IW_E_INVAL;
+	s = cm_id_setup_new(cm, id);
+	if (!s)
+		return -IW_E_NOMEM;
+	s->local.ird = a->ird;
+	s->local.ord = a->ord;
+	err = open_all(cm, id, addr, qp, a, now_ns);
+	if (err) {
+		cm_id_setup_free(cm, id);
+		return err;
+	}
+	id->qp = qp_handle(qp);
+	id->want_tw = a->timewait_exit;
+	memset(&id->term, 0, sizeof(id->term));
+	cm->n.connects++;
+	return 0;
+}
+
+bool
+cm_active_request(struct cm *cm, struct cm_id *id)
+{
+	struct cm_setup *s = cm_id_setup(cm, id);
+	struct rte_mbuf *m = s->frame;
+
+	s->frame = NULL;
+	return cm_frame_send(cm, id, m);
+}
+
+bool
+cm_active_retry(struct cm *cm, struct cm_id *id, uint64_t now_ns)
+{
+	struct cm_setup *s = cm_id_setup(cm, id);
+	struct iw_addr remote = id->peer;
+
+	cm_close_finish(cm, id, now_ns);
+	cm->n.connects_rev1++;
+	s->once_more = false;
+	s->local.revision = 1;
+	s->local.peer_to_peer = false;
+	return make_request(cm, s, s->request.private_len) && open_tcp(cm, id, &remote, 0, now_ns) == 0;
+}
+
+void
+cm_active_terminate(struct cm *cm, struct cm_id *id)
+{
+	const struct cm_setup *s = cm_id_setup(cm, id);
+	enum rdmap_fault fault = s && s->fault != RDMAP_FAULT_NONE ? s->fault : RDMAP_FAULT_MPA_LOCAL;
+
+	(void)cm_frame_send(cm, id, cm_frame_terminate(cm, fault));
+}
+
+static enum cm_event
+judge(struct cm *cm, struct cm_setup *s)
+{
+	struct mpa_neg neg;
+
+	mpa_neg_initiator(&s->local, &s->request, &s->reply, &neg);
+	s->stream = neg.stream;
+	s->fault = neg.fault;
+	switch (neg.verdict) {
+	case MPA_NEG_AGREED:
+		return CM_EV_REPLY;
+	case MPA_NEG_REJECTED:
+		return CM_EV_REPLY_REJECT;
+	case MPA_NEG_TERMINATE:
+		cm->n.drop_reply_unfit++;
+		return CM_EV_REPLY_TERM;
+	case MPA_NEG_REJECT:
+	case MPA_NEG_CLOSE:
+		break;
+	}
+	cm->n.drop_reply_bad++;
+	return CM_EV_REPLY_BAD;
+}
+
+void
+cm_active_read(struct cm *cm, struct cm_id *id, uint64_t now_ns)
+{
+	struct cm_setup *s = cm_id_setup(cm, id);
+	struct mpa_startup reply;
+	uint32_t total, there;
+	enum mpa_hdr_verdict v = cm_frame_read(cm, id, true, &reply, s->theirs, &total, &there);
+	enum cm_event ev = CM_EV_REPLY_BAD;
+
+	if (v == MPA_HDR_NEED)
+		return;
+	if (v == MPA_HDR_OK) {
+		s->reply = reply;
+		/* What follows are the first FPDUs (M5): they stay where they are. */
+		tcp_rx_consume(cm->tcp, id->conn, total, now_ns);
+		ev = judge(cm, s);
+		if (s->stream.rtr != QP_RTR_NONE)
+			id->rtr_end = mpa_hdr_startup_len(&s->request) + 1;
+	} else {
+		cm->n.drop_reply_bad++;
+	}
+	cm_step_event(cm, id, ev, now_ns);
+}

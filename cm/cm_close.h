@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Effects of the table's actions that end things. */
+#ifndef CM_CLOSE_H
+#define CM_CLOSE_H
+
+#include "cm_id.h"
+
+void cm_close_qp_drain(struct cm *cm, struct cm_id *id);
+/* Flushes the QP, keeps its Terminate, lets go of it. */
+void cm_close_qp_end(struct cm *cm, struct cm_id *id);
+void cm_close_fin(struct cm *cm, struct cm_id *id, uint64_t now_ns);
+/* RST; the connection is gone. */
+void cm_close_abort(struct cm *cm, struct cm_id *id, uint64_t now_ns);
+/* FIN; TCP ends alone.  What has arrived and was not read is dropped, lest TCP answers with RST. */
+void cm_close_finish(struct cm *cm, struct cm_id *id, uint64_t now_ns);
+
+#endif

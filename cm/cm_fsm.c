@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm_fsm.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#define SAME CM_PHASES
+#define KEEP CM_DEADLINES
+#define CM_SAME SAME
+#define CM_T_KEEP KEEP
+
+/* Up to six names of actions, made into bits. */
+#define ACT1(a) CM_A_##a
+#define ACT2(a, ...) CM_A_##a | ACT1(__VA_ARGS__)
+#define ACT3(a, ...) CM_A_##a | ACT2(__VA_ARGS__)
+#define ACT4(a, ...) CM_A_##a | ACT3(__VA_ARGS__)
+#define ACT5(a, ...) CM_A_##a | ACT4(__VA_ARGS__)
+#define ACT_PICK(a, b, c, d, e, name, ...) name
+#define ACTIONS(...) (ACT_PICK(__VA_ARGS__, ACT5, ACT4, ACT3, ACT2, ACT1, )(__VA_ARGS__))
+
+enum rule_id {
+#define CM_RULE(name, when, next, status, timer, other, ...) RULE_##name,
+#include "cm_fsm.def"
+#undef CM_RULE
+	RULE_END
+};
+
+struct rule {
+	uint8_t next, status, timer;
+	uint8_t other; /* enum rule_id */
+	uint32_t when, actions;
+};
+
+static const struct rule rules[] = {
+#define CM_RULE(name, when, next, status, timer, other, ...)                                                           \
+	{CM_##next, IW_E_##status, CM_T_##timer, RULE_##other, CM_##when, ACTIONS(__VA_ARGS__)},
+#include "cm_fsm.def"
+#undef CM_RULE
+};
+
+/* The two halves of the grid. */
+#define HALF_PHASES (CM_PHASES / 2)
+
+static const uint8_t left[CM_EVENT_MAX][HALF_PHASES] = {
+#define CM_LEFT(ev, a, b, c, d, e, f, g, h, i)                                                                         \
+	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
+#include "cm_fsm.def"
+#undef CM_LEFT
+};
+
+static const uint8_t right[CM_EVENT_MAX][CM_PHASES - HALF_PHASES] = {
+#define CM_RIGHT(ev, a, b, c, d, e, f, g, h, i)                                                                        \
+	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
+#include "cm_fsm.def"
+#undef CM_RIGHT
+};
+
+_Static_assert(HALF_PHASES == 9 && CM_AWAIT_RTR == HALF_PHASES, "the grid has nine columns on each side");
+_Static_assert(sizeof(struct cm_state) <= 16, "design: the state is at most 16 octets");
+
+/* The rule that applies; chains are short, and end in a rule without a condition. */
+static const struct rule *
+rule_of(const struct cm_state *st, enum cm_event ev)
+{
+	uint8_t id;
+
+	assert(st->phase < CM_PHASES && ev < CM_EVENT_MAX);
+	id = st->phase < HALF_PHASES ? left[ev][st->phase] : right[ev][st->phase - HALF_PHASES];
+	while ((st->bits & rules[id].when) != rules[id].when) {
+		id = rules[id].other;
+		assert(id != RULE_END);
+	}
+	return &rules[id];
+}
+
+static bool
+says_status(const struct rule *r)
+{
+	return r->actions & (CM_A_SAY_REFUSAL | CM_A_SAY_CLOSE);
+}
+
+int
+cm_fsm_would(const struct cm_state *st, enum cm_event ev)
+{
+	const struct rule *r = rule_of(st, ev);
+
+	return says_status(r) ? 0 : -(int)r->status;
+}
+
+/* Events to deliver and memory: taken back first, then added. */
+static uint32_t
+bits_after(uint32_t bits, uint32_t actions)
+{
+	static const struct {
+		uint32_t action, clear, set;
+	} effect[] = {
+		{CM_A_SAY_REFUSAL, CM_P_ALL & ~CM_P_TIMEWAIT, CM_P_REFUSAL},
+		{CM_A_HUSH, CM_P_DISCONNECT, 0},
+		{CM_A_CANCEL_TW, CM_P_TIMEWAIT, 0},
+		{CM_A_SAY_REQUEST, 0, CM_P_REQUEST},
+		{CM_A_SAY_REPLY, 0, CM_P_REPLY},
+		{CM_A_SAY_EST, 0, CM_P_EST},
+		{CM_A_SAY_DISCONNECT, 0, CM_P_DISCONNECT},
+		{CM_A_SAY_CLOSE, 0, CM_P_CLOSE},
+		{CM_A_SAY_TIMEWAIT, 0, CM_P_TIMEWAIT},
+		{CM_A_REMEMBER, 0, CM_M_LATER},
+		{CM_A_REMEMBER_AB, 0, CM_M_LATER | CM_M_LATER_ABORT},
+		{CM_A_FORGET, CM_M_ALL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(effect) / sizeof(effect[0]); i++)
+		if (actions & effect[i].action)
+			bits = (bits & ~effect[i].clear) | effect[i].set;
+	return bits;
+}
+
+/* Between Reply and RTR an initiator never resets: a RST instead of the RTR hits a bug in Linux' peer (peers.md 4). */
+static uint32_t
+spare_the_peer(uint32_t bits, uint32_t actions)
+{
+	if (bits & CM_F_RTR_DUE && actions & CM_A_ABORT)
+		return (actions & ~(uint32_t)CM_A_ABORT) | CM_A_FINISH;
+	return actions;
+}
+
+struct cm_step
+cm_fsm_step(struct cm_state *st, enum cm_event ev)
+{
+	const struct rule *r = rule_of(st, ev);
+	struct cm_step step = {.actions = spare_the_peer(st->bits, r->actions)};
+
+	if (says_status(r))
+		st->status = r->status;
+	else
+		step.ret = -(int)r->status;
+	st->bits = bits_after(st->bits, r->actions);
+	if (r->next != SAME)
+		st->phase = r->next;
+	if (r->timer != KEEP) {
+		step.rearm = r->timer != CM_T_NONE || st->timer != CM_T_NONE;
+		st->timer = r->timer;
+	}
+	if (ev == CM_EV_DONE)
+		st->told = 0;
+	return step;
+}
+
+int
+cm_fsm_tell(struct cm_state *st, int *status)
+{
+	static const uint8_t types[] = {IW_CM_CONNECT_REQUEST, IW_CM_CONNECT_REPLY, IW_CM_CONNECT_REPLY,
+					IW_CM_ESTABLISHED_EV,  IW_CM_DISCONNECT,    IW_CM_CLOSE,
+					IW_CM_TIMEWAIT_EXIT};
+	uint32_t waiting = st->bits & CM_P_ALL, first = waiting & -waiting;
+	int type;
+
+	if (!waiting)
+		return -1;
+	type = types[__builtin_ctz(first)];
+	*status = first & (CM_P_REFUSAL | CM_P_CLOSE) ? -(int)st->status : 0;
+	st->bits &= ~first;
+	st->told = (uint8_t)(type + 1);
+	if (first & (CM_P_REFUSAL | CM_P_CLOSE))
+		(void)cm_fsm_step(st, CM_EV_TOLD_END);
+	return type;
+}
+
+enum iw_cm_state
+cm_fsm_public(const struct cm_state *st)
+{
+	static const uint8_t seen[CM_PHASES] = {
+		[CM_IDLE] = IW_CM_IDLE,
+		[CM_LISTENING] = IW_CM_LISTENING,
+		[CM_AWAIT_UP] = IW_CM_CONN_SENT,
+		[CM_AWAIT_REPLY] = IW_CM_CONN_SENT,
+		[CM_AWAIT_DELAY] = IW_CM_CONN_SENT,
+		[CM_REFUSED] = IW_CM_CONN_SENT,
+		[CM_AWAIT_REQUEST] = IW_CM_CONN_RECV,
+		[CM_RECV] = IW_CM_CONN_RECV,
+		[CM_RECV_GONE] = IW_CM_CONN_RECV,
+		[CM_AWAIT_RTR] = IW_CM_ACCEPTED,
+		[CM_OPEN] = IW_CM_ESTABLISHED,
+		[CM_TERM_DUE] = IW_CM_CLOSING,
+		[CM_DRAIN] = IW_CM_CLOSING,
+		[CM_HALF] = IW_CM_CLOSING,
+		[CM_AWAIT_FIN] = IW_CM_CLOSING,
+		[CM_AWAIT_CLOSED] = IW_CM_CLOSING,
+		[CM_TERM] = IW_CM_CLOSING,
+		[CM_DEAD] = IW_CM_CLOSING,
+	};
+
+	if (st->bits & CM_P_REPLY)
+		return IW_CM_CONN_SENT;
+	if (st->bits & CM_P_EST)
+		return IW_CM_ACCEPTED;
+	if (st->bits & CM_P_DISCONNECT)
+		return IW_CM_ESTABLISHED;
+	return (enum iw_cm_state)seen[st->phase];
+}
+
+bool
+cm_fsm_is_streaming(const struct cm_state *st)
+{
+	return st->phase >= CM_AWAIT_RTR && st->phase != CM_DEAD;
+}
+
+const char *
+cm_fsm_phase_name(enum cm_phase phase)
+{
+	static const char *const names[CM_PHASES] = {"IDLE",       "LISTENING", "AWAIT_UP", "AWAIT_REPLY", "AWAIT_DELAY",
+						     "REFUSED",    "AWAIT_REQUEST", "RECV", "RECV_GONE",   "AWAIT_RTR",
+						     "OPEN",       "TERM_DUE",  "DRAIN",    "HALF",        "AWAIT_FIN",
+						     "AWAIT_CLOSED", "TERM",    "DEAD"};
+
+	assert(phase < CM_PHASES);
+	return names[phase];
+}
+
+const char *
+cm_fsm_event_name(enum cm_event ev)
+{
+	static const char *const names[CM_EVENT_MAX] = {
+#define CM_EVENT_NAME(name) #name,
+		CM_EVENTS(CM_EVENT_NAME)
+#undef CM_EVENT_NAME
+	};
+
+	assert(ev < CM_EVENT_MAX);
+	return names[ev];
+}

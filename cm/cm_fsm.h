@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The connection manager's machine: state x event -> next state, actions, return value.  One table, cm_fsm.def.  Pure:
+ * no connection, no QP, no time.  What it must know of the world stands in the state as facts, set before a step. */
+#ifndef CM_FSM_H
+#define CM_FSM_H
+
+#include <iwarp/cm.h>
+#include <iwarp/err.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where the connection of an id stands, by what it waits for.  Richer than enum iw_cm_state. */
+enum cm_phase {
+	CM_IDLE,
+	CM_LISTENING,
+	CM_AWAIT_UP,      /* active: SYN sent */
+	CM_AWAIT_REPLY,   /* active: Request sent */
+	CM_AWAIT_DELAY,   /* active: Reply is good, first_fpdu_delay runs */
+	CM_REFUSED,       /* active: over, CONNECT_REPLY(error) not delivered yet */
+	CM_AWAIT_REQUEST, /* passive: nobody knows of it yet */
+	CM_RECV,          /* passive: the user is asked */
+	CM_RECV_GONE,     /* as RECV, but the peer went away */
+	CM_AWAIT_RTR,     /* passive: accepted, peer-to-peer: the first FPDU is to come */
+	CM_OPEN,          /* full operation */
+	CM_TERM_DUE,      /* the QP has failed; its Terminate was not filled yet */
+	CM_DRAIN,         /* we close first: the QP drains, then FIN */
+	CM_HALF,          /* the peer closed first: the QP drains, then FIN */
+	CM_AWAIT_FIN,     /* our FIN was said, the peer's not */
+	CM_AWAIT_CLOSED,  /* both were said; TCP is to end */
+	CM_TERM,          /* a Terminate was sent or received: FIN said, linger */
+	CM_DEAD,          /* over, CLOSE not delivered yet */
+	CM_PHASES
+};
+
+/* One X for each event: calls, TCP, start-up frames, QP, time, delivery.  The order is that of cm_fsm.def. */
+#define CM_EVENTS(X)                                                                                                    \
+	/* calls */                                                                                                     \
+	X(LISTEN)                                                                                                       \
+	X(CONNECT)                                                                                                      \
+	X(ACCEPT)                                                                                                       \
+	X(REJECT)                                                                                                       \
+	X(DISCONNECT)                                                                                                   \
+	X(ABORT)   /* disconnect, abruptly */                                                                           \
+	X(DESTROY)                                                                                                      \
+	X(QP_GONE) /* its user destroys the QP or sets it to ERROR */                                                   \
+	/* TCP; what was in order before them has been read */                                                          \
+	X(ARRIVE)  /* a connection came in; the id was made for it */                                                   \
+	X(UP)                                                                                                           \
+	X(FIN)                                                                                                          \
+	X(RST)                                                                                                          \
+	X(TIMEOUT)                                                                                                      \
+	X(UNREACH)                                                                                                      \
+	X(CLOSED)                                                                                                       \
+	/* start-up frames */                                                                                           \
+	X(REQUEST)      /* whole, good, and there is room in the backlog */                                             \
+	X(REQUEST_FULL) /* whole, to be rejected unseen: backlog full, no id left, or cannot be served */               \
+	X(REQUEST_BAD)                                                                                                  \
+	X(EXTRA)        /* octets behind the Request before the Reply */                                                \
+	X(REPLY)                                                                                                        \
+	X(REPLY_REJECT)                                                                                                 \
+	X(REPLY_BAD)                                                                                                    \
+	X(REPLY_TERM)   /* good form, but no agreement: a Terminate is due */                                           \
+	X(START_FAIL)   /* the action START did not work out */                                                         \
+	X(RETRY_FAIL)   /* the action RETRY did not */                                                                  \
+	/* QP */                                                                                                        \
+	X(FIRST_FPDU)                                                                                                   \
+	X(BROKEN)  /* the QP is seen in TERMINATE and nothing was said of it yet */                                     \
+	X(TERM)    /* Terminate filled or received */                                                                   \
+	X(FATAL)   /* the stream failed, no Terminate goes */                                                           \
+	X(DRAINED)                                                                                                      \
+	/* time, and what comes from elsewhere */                                                                       \
+	X(TIMER)         /* the one of the phase */                                                                     \
+	X(LISTENER_GONE) /* the listener it came from was destroyed */                                                  \
+	X(REAP)          /* room is short and it is the oldest without a whole Request */                               \
+	X(TIMEWAIT_GONE) /* the TIME_WAIT record it asked about has ended */                                            \
+	X(TOLD_END)      /* CONNECT_REPLY(error) or CLOSE is being delivered */                                         \
+	X(DONE)          /* the handler of an event has returned */
+
+enum cm_event {
+#define CM_EVENT_ENUM(name) CM_EV_##name,
+	CM_EVENTS(CM_EVENT_ENUM)
+#undef CM_EVENT_ENUM
+	CM_EVENT_MAX
+};
+
+/* Bits of a state.  The low ones are events not delivered yet, in the order in which they are delivered. */
+enum cm_bit {
+	CM_ALWAYS = 0,
+	CM_P_REQUEST = 1 << 0,     /* CONNECT_REQUEST */
+	CM_P_REPLY = 1 << 1,       /* CONNECT_REPLY(0) */
+	CM_P_REFUSAL = 1 << 2,     /* CONNECT_REPLY(-status) */
+	CM_P_EST = 1 << 3, /* ESTABLISHED */
+	CM_P_DISCONNECT = 1 << 4,  /* DISCONNECT */
+	CM_P_CLOSE = 1 << 5,       /* CLOSE(-status) */
+	CM_P_TIMEWAIT = 1 << 6,    /* TIMEWAIT_EXIT */
+	CM_P_ALL = (1 << 7) - 1,
+	/* memory: a disconnect while ACCEPTED */
+	CM_M_LATER = 1 << 8,
+	CM_M_LATER_ABORT = 1 << 9,
+	CM_M_ALL = CM_M_LATER | CM_M_LATER_ABORT,
+	/* facts */
+	CM_F_RETRY = 1 << 16,   /* revision 2 was asked with, no octet came back, once more with revision 1 is allowed */
+	CM_F_P2P = 1 << 17,     /* peer-to-peer was agreed on (responder: asked for) */
+	CM_F_DELAY = 1 << 18,   /* first_fpdu_delay is wanted */
+	CM_F_RTR_DUE = 1 << 19, /* initiator: the RTR has not certainly arrived: no RST */
+	CM_F_CUT = 1 << 20,     /* a message of ours is half in TCP */
+	CM_F_MID = 1 << 21,     /* a FIN now cuts: FPDU or message unfinished, or Reads of ours outstanding */
+	CM_F_ALL = 0x3f << 16
+};
+
+/* Which deadline runs; one at a time (cm_timer.h). */
+enum cm_deadline { CM_T_NONE, CM_T_CONNECT, CM_T_DELAY, CM_T_REQUEST, CM_T_RTR, CM_T_CLOSING, CM_T_LINGER, CM_DEADLINES };
+
+struct cm_state {
+	uint8_t phase;  /* enum cm_phase; written by cm_fsm_step() only */
+	uint8_t status; /* enum iw_err, positive: of the refusal or CLOSE that is pending */
+	uint8_t timer;  /* enum cm_deadline */
+	uint8_t told;   /* enum iw_cm_event_type + 1 being delivered; 0: none */
+	uint32_t bits;
+};
+
+/* What a step asks for, to be done in this order.  In the table they are listed without CM_A_. */
+enum cm_action {
+	CM_A_NOTHING = 0,
+	CM_A_RETRY = 1 << 0,      /* let go of the connection, open another for revision 1 */
+	CM_A_REQUEST = 1 << 1,    /* send the Request */
+	CM_A_REPLY = 1 << 2,      /* send the Reply */
+	CM_A_REJECT = 1 << 3,     /* send a Reply with R */
+	CM_A_TERM = 1 << 4,       /* send a start-up Terminate */
+	CM_A_START = 1 << 5,      /* QP to RTS, stream to the QP, RTR */
+	CM_A_QP_CLOSE = 1 << 6,   /* graceful close of the QP */
+	CM_A_QP_END = 1 << 7,     /* let go of the QP; if it had started it is flushed, with the status */
+	CM_A_FIN = 1 << 9,        /* FIN behind everything */
+	CM_A_ABORT = 1 << 10,     /* RST and let go of the connection */
+	CM_A_FINISH = 1 << 11,    /* FIN if there was none, let go: TCP ends alone */
+	CM_A_AGAIN = 1 << 12,     /* the event is to be fed again when what is in order has been read */
+	CM_A_ENTER = 1 << 13,     /* counts in its listener's backlog from now on */
+	CM_A_LEAVE = 1 << 14,     /* the listener has nothing to do with it any more */
+	CM_A_UNLISTEN = 1 << 15,  /* stop listening, LISTENER_GONE to the children */
+	CM_A_CANCEL_TW = 1 << 16, /* forget about an older TIME_WAIT record */
+	CM_A_FREE = 1 << 17,      /* free the id: always the last */
+	/* done by the step itself; they are set in the result too */
+	CM_A_SAY_REQUEST = 1 << 18,
+	CM_A_SAY_REPLY = 1 << 19,
+	CM_A_SAY_REFUSAL = 1 << 20,
+	CM_A_SAY_EST = 1 << 21,
+	CM_A_SAY_DISCONNECT = 1 << 22,
+	CM_A_SAY_CLOSE = 1 << 23,
+	CM_A_SAY_TIMEWAIT = 1 << 24,
+	CM_A_HUSH = 1 << 25,        /* DISCONNECT is not to be delivered any more */
+	CM_A_REMEMBER = 1 << 27,    /* disconnect when ESTABLISHED has been delivered */
+	CM_A_REMEMBER_AB = 1 << 28, /* the same, abruptly */
+	CM_A_FORGET = 1 << 29       /* that is over */
+};
+
+struct cm_step {
+	int ret;          /* of a call: 0 or -IW_E_* */
+	uint32_t actions; /* enum cm_action */
+	bool rearm;       /* the timer changed: arm st->timer, or cancel it when CM_T_NONE */
+};
+
+/* One step.  Facts are read from st->bits and left there. */
+struct cm_step cm_fsm_step(struct cm_state *st, enum cm_event ev);
+
+/* What the step would return, without taking it. */
+int cm_fsm_would(const struct cm_state *st, enum cm_event ev);
+
+/* Takes the next event to be delivered off the state: its type, and *status (0 or -IW_E_*).  Returns -1 when there is
+ * none.  Until cm_fsm_step(DONE) st->told keeps the type. */
+int cm_fsm_tell(struct cm_state *st, int *status);
+
+/* How the user sees it: what was not delivered has not happened for him. */
+enum iw_cm_state cm_fsm_public(const struct cm_state *st);
+
+/* The stream of that phase belongs to the QP. */
+bool cm_fsm_is_streaming(const struct cm_state *st);
+
+const char *cm_fsm_phase_name(enum cm_phase phase);
+const char *cm_fsm_event_name(enum cm_event ev);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm_id.h"
+
+#include <assert.h>
+
+#include "cm_step.h"
+
+struct cm_id *
+cm_id_at(const struct cm *cm, iw_cm_id handle)
+{
+	return iw_pool_at(&cm->ids, handle);
+}
+
+struct cm_setup *
+cm_id_setup(const struct cm *cm, const struct cm_id *id)
+{
+	return iw_pool_at(&cm->setups, id->setup);
+}
+
+struct cm_listener *
+cm_id_listener(const struct cm *cm, const struct cm_id *id)
+{
+	return iw_pool_at(&cm->listeners, id->listener);
+}
+
+struct iw_qp *
+cm_id_qp(const struct cm *cm, const struct cm_id *id)
+{
+	return id->qp ? qp_at(cm->rdmap, id->qp) : NULL;
+}
+
+/* The oldest connection that has not sent its Request goes (errors.md M19). */
+static bool
+reap_oldest(struct cm *cm)
+{
+	struct iw_link *l = iw_list_first(&cm->half);
+
+	if (!l)
+		return false;
+	cm->n.drop_reaped++;
+	cm_step_event(cm, iw_list_entry(l, struct cm_id, half_link), CM_EV_REAP, cm->now_ns);
+	return true;
+}
+
+struct cm_id *
+cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, bool child)
+{
+	struct cm_id *id;
+	uint32_t handle;
+	bool spare;
+
+	while (cm->ids.used >= cm->params.max_ids && reap_oldest(cm))
+		;
+	spare = cm->ids.used >= cm->params.max_ids;
+	if (spare && !child)
+		return NULL;
+	id = iw_pool_get(&cm->ids, &handle);
+	if (!id)
+		return NULL;
+	id->handle = handle;
+	id->handler = handler;
+	id->context = context;
+	id->spare = spare;
+	return id;
+}
+
+struct cm_setup *
+cm_id_setup_new(struct cm *cm, struct cm_id *id)
+{
+	struct cm_setup *s;
+
+	assert(!id->setup);
+	s = iw_pool_get(&cm->setups, &id->setup);
+	if (!s)
+		id->setup = 0;
+	return s;
+}
+
+void
+cm_id_setup_free(struct cm *cm, struct cm_id *id)
+{
+	struct cm_setup *s = cm_id_setup(cm, id);
+
+	if (!s)
+		return;
+	rte_pktmbuf_free(s->frame);
+	iw_pool_put(&cm->setups, id->setup);
+	id->setup = 0;
+}
+
+void
+cm_id_trim(struct cm *cm, struct cm_id *id)
+{
+	bool untold = id->st.bits & (CM_P_REQUEST | CM_P_REPLY | CM_P_REFUSAL);
+
+	switch ((enum cm_phase)id->st.phase) {
+	case CM_AWAIT_UP:
+	case CM_AWAIT_REPLY:
+	case CM_AWAIT_DELAY:
+	case CM_RECV:
+		return;
+	case CM_IDLE:
+	case CM_LISTENING:
+	case CM_REFUSED:
+	case CM_AWAIT_REQUEST:
+	case CM_RECV_GONE:
+	case CM_AWAIT_RTR:
+	case CM_OPEN:
+	case CM_TERM_DUE:
+	case CM_DRAIN:
+	case CM_HALF:
+	case CM_AWAIT_FIN:
+	case CM_AWAIT_CLOSED:
+	case CM_TERM:
+	case CM_DEAD:
+	case CM_PHASES:
+		break;
+	}
+	if (!untold)
+		cm_id_setup_free(cm, id);
+}
+
+void
+cm_id_free(struct cm *cm, struct cm_id *id)
+{
+	assert(!id->conn && !id->qp);
+	cm_id_setup_free(cm, id);
+	iw_wheel_cancel(&cm->wheel, &id->timer);
+	iw_list_del(&id->event_link);
+	iw_list_del(&id->child_link);
+	iw_list_del(&id->half_link);
+	iw_pool_put(&cm->ids, id->handle);
+}

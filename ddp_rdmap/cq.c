@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cq.h"
+
+#include <assert.h>
+#include <iwarp/err.h>
+
+#include "rdmap_ctx.h"
+#include "ring.h"
+
+#define CQ_DEPTH_MAX (1u << 24)
+
+struct iw_cq *
+cq_create(struct rdmap *rdmap, uint32_t depth, iw_cq_handler handler, void *context)
+{
+	struct iw_wc *ring;
+	struct iw_cq *cq;
+	uint32_t handle, size = iw_ring_size(depth);
+
+	if (depth == 0 || depth > CQ_DEPTH_MAX)
+		return NULL;
+	ring = iw_env_alloc((size_t)size * sizeof(*ring));
+	cq = ring ? iw_pool_get(&rdmap->cqs, &handle) : NULL;
+	if (!cq) {
+		iw_env_free(ring);
+		return NULL;
+	}
+	cq->ring = ring;
+	cq->mask = size - 1;
+	cq->rdmap = rdmap;
+	cq->handler = handler;
+	cq->context = context;
+	cq->handle = handle;
+	cq->door.kind = DOOR_CQ;
+	return cq;
+}
+
+int
+cq_destroy(struct iw_cq *cq)
+{
+	if (cq->users)
+		return -IW_E_BUSY;
+	rdmap_doorbells(cq->rdmap); /* it is in the stack no more */
+	iw_list_del(&cq->notify);
+	iw_env_free(cq->ring);
+	iw_pool_put(&cq->rdmap->cqs, cq->handle);
+	return 0;
+}
+
+int
+iw_cq_destroy(struct iw_cq *cq)
+{
+	return cq ? cq_destroy(cq) : -IW_E_INVAL;
+}
+
+/* Entries that QPs which are gone may still occupy. */
+static uint64_t
+still_left(struct iw_cq *cq)
+{
+	uint64_t tail = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
+
+	if (tail >= cq->left_at)
+		return cq->left = 0;
+	return cq->left < cq->left_at - tail ? cq->left : cq->left_at - tail;
+}
+
+int
+cq_attach(struct iw_cq *cq, uint32_t n)
+{
+	if (cq->reserved + still_left(cq) + n > cq->mask + 1)
+		return -IW_E_NOMEM;
+	cq->reserved += n;
+	cq->users++;
+	return 0;
+}
+
+void
+cq_detach(struct iw_cq *cq, uint32_t n)
+{
+	assert(cq->reserved >= n && cq->users > 0);
+	cq->reserved -= n;
+	cq->users--;
+	cq->left = still_left(cq) + n;
+	cq->left_at = cq->head;
+}
+
+static bool
+wakes(const struct iw_wc *wc, uint32_t armed)
+{
+	return armed == CQ_ARMED ||
+	       (armed == CQ_ARMED_SOLICITED && (wc->flags & IW_WC_SOLICITED || wc->status != IW_WC_SUCCESS));
+}
+
+/* Whoever takes the arming back fires: exactly one of the engine and the poller. */
+static bool
+take_arm(struct iw_cq *cq)
+{
+	return __atomic_exchange_n(&cq->armed, CQ_DISARMED, __ATOMIC_SEQ_CST) != CQ_DISARMED;
+}
+
+uint64_t
+cq_push(struct iw_cq *cq, const struct iw_wc *wc)
+{
+	uint64_t pos = cq->head;
+
+	assert(pos - __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE) <= cq->mask);
+	cq->ring[pos & cq->mask] = *wc;
+	/* Release for iw_cq_poll(); sequential against iw_cq_arm(): it sees this one, or we see it armed. */
+	__atomic_store_n(&cq->head, pos + 1, __ATOMIC_SEQ_CST);
+	if (wakes(wc, __atomic_load_n(&cq->armed, __ATOMIC_SEQ_CST)) && take_arm(cq))
+		iw_list_add(&cq->rdmap->notify, &cq->notify);
+	return pos;
+}
+
+int
+iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max)
+{
+	uint64_t head = __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE);
+	uint64_t tail = cq->tail;
+	int n = 0;
+
+	while (n < max && tail != head)
+		wc[n++] = cq->ring[tail++ & cq->mask];
+	if (n > 0) /* pairs with cq_is_polled(): the entries and their slots are free */
+		__atomic_store_n(&cq->tail, tail, __ATOMIC_RELEASE);
+	return n;
+}
+
+int
+iw_cq_arm(struct iw_cq *cq, bool solicited_only)
+{
+	uint32_t arm = solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED;
+	uint64_t head;
+
+	if (!cq)
+		return -IW_E_INVAL;
+	__atomic_store_n(&cq->armed, arm, __ATOMIC_SEQ_CST);
+	head = __atomic_load_n(&cq->head, __ATOMIC_SEQ_CST);
+	for (uint64_t i = cq->tail; i != head; i++)
+		if (wakes(&cq->ring[i & cq->mask], arm)) {
+			door_ring(&cq->rdmap->doors, &cq->door);
+			break;
+		}
+	return 0;
+}
+
+void
+cq_door(struct iw_cq *cq)
+{
+	if (take_arm(cq))
+		iw_list_add(&cq->rdmap->notify, &cq->notify);
+}
+
+struct iw_cq *
+cq_notify_next(struct rdmap *rdmap)
+{
+	struct iw_link *n = iw_list_pop(&rdmap->notify);
+
+	return n ? iw_list_entry(n, struct iw_cq, notify) : NULL;
+}
+
+void
+cq_notify(struct iw_cq *cq)
+{
+	if (cq->handler)
+		cq->handler(cq, cq->context);
+}
+
+const char *
+iw_wc_status_name(int status)
+{
+	switch ((enum iw_wc_status)status) {
+	case IW_WC_SUCCESS:
+		return "IW_WC_SUCCESS";
+	case IW_WC_LOC_LEN_ERR:
+		return "IW_WC_LOC_LEN_ERR";
+	case IW_WC_LOC_PROT_ERR:
+		return "IW_WC_LOC_PROT_ERR";
+	case IW_WC_LOC_QP_OP_ERR:
+		return "IW_WC_LOC_QP_OP_ERR";
+	case IW_WC_LOC_ACCESS_ERR:
+		return "IW_WC_LOC_ACCESS_ERR";
+	case IW_WC_REM_ACCESS_ERR:
+		return "IW_WC_REM_ACCESS_ERR";
+	case IW_WC_REM_OP_ERR:
+		return "IW_WC_REM_OP_ERR";
+	case IW_WC_WR_FLUSH_ERR:
+		return "IW_WC_WR_FLUSH_ERR";
+	case IW_WC_FATAL_ERR:
+		return "IW_WC_FATAL_ERR";
+	}
+	return "unknown";
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion queues: a ring with one producer (the engine) and one consumer (whoever polls).  It cannot overflow: QPs
+ * reserve room for their queues when they attach, and a work request's slot is free for the next post only when
+ * its completion was polled (wr.h; RFC 5042 §6.4.3.2). */
+#ifndef CQ_H
+#define CQ_H
+
+#include <iwarp/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "door.h"
+#include "list.h"
+
+enum cq_arm { CQ_DISARMED, CQ_ARMED_SOLICITED, CQ_ARMED };
+
+struct iw_cq {
+	struct iw_wc *ring;
+	uint64_t mask;
+	struct rdmap *rdmap;
+	iw_cq_handler handler;
+	void *context;
+	uint32_t handle;
+	uint32_t users;    /* QPs, once for each direction */
+	uint64_t reserved; /* entries for QPs that are attached */
+	uint64_t left;     /* entries for QPs that have detached, until everything before left_at was polled */
+	uint64_t left_at;
+	struct iw_link notify; /* in rdmap's list: fired, handler not called yet */
+	struct door door;
+	uint32_t armed;             /* enum cq_arm; poller sets, whoever fires takes it back */
+	_Alignas(64) uint64_t head; /* engine: the next to be written */
+	_Alignas(64) uint64_t tail; /* poller: the next to be read */
+};
+
+/* Entries for another QP's queue of n; -IW_E_NOMEM: the CQ is too short. */
+int cq_attach(struct iw_cq *cq, uint32_t n);
+void cq_detach(struct iw_cq *cq, uint32_t n);
+
+/* Adds a completion, fires the handler if it is armed for this one.  Returns its position. */
+uint64_t cq_push(struct iw_cq *cq, const struct iw_wc *wc);
+
+/* The doorbell of a CQ that was armed with completions waiting. */
+void cq_door(struct iw_cq *cq);
+
+/* ---- inline ---- */
+
+/* The completion at this position was polled. */
+static inline bool
+cq_is_polled(const struct iw_cq *cq, uint64_t pos)
+{
+	return __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE) > pos;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The DDP header with the RDMAP control octet (RFC 5041 §4, RFC 5040 §4.1), host order and lossless: emit of what was
+ * parsed gives the same octets. */
+#ifndef DDP_HDR_H
+#define DDP_HDR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DDP_HDR_TAGGED_LEN 14
+#define DDP_HDR_UNTAGGED_LEN 18
+#define DDP_HDR_MAX_LEN DDP_HDR_UNTAGGED_LEN
+#define DDP_HDR_DV 1 /* the DDP version there is */
+#define DDP_HDR_RV 1 /* the RDMAP version there is */
+
+struct ddp_hdr {
+	bool tagged;        /* T */
+	bool last;          /* L */
+	uint8_t rsvd;       /* 4 reserved bits of the DDP octet, not to be checked */
+	uint8_t dv;         /* DDP version, 0..3 */
+	uint8_t rv;         /* RDMAP version, 0..3 */
+	uint8_t rdmap_rsvd; /* 2 reserved bits of the RDMAP octet, not to be checked */
+	uint8_t opcode;     /* 0..15 */
+	uint8_t hdr_len;    /* 14 or 18 */
+	uint32_t stag;      /* tagged: STag; untagged: Invalidate STag (0 or ignored unless the opcode invalidates) */
+	uint64_t to;        /* tagged */
+	uint32_t qn;        /* untagged, as the next two */
+	uint32_t msn;
+	uint32_t mo;
+};
+
+/* Octets of the header that begins with this octet: 14 or 18. */
+static inline uint32_t
+ddp_hdr_len(uint8_t first_octet)
+{
+	return first_octet & 0x80 ? DDP_HDR_TAGGED_LEN : DDP_HDR_UNTAGGED_LEN;
+}
+
+/* Reads the header from the start of a DDP segment (ULPDU) of which n octets are there.  Fails (false) only when n is
+ * less than the header (F3); versions and opcodes are for the caller to judge. */
+bool ddp_hdr_parse(const uint8_t *p, uint32_t n, struct ddp_hdr *h);
+
+/* Writes it; returns hdr_len, or 0 when room is short. */
+uint32_t ddp_hdr_emit(const struct ddp_hdr *h, uint8_t *out, uint32_t room);
+
+/* Headers to send: versions 1, reserved bits 0. */
+struct ddp_hdr ddp_hdr_tagged(uint8_t opcode, bool last, uint32_t stag, uint64_t to);
+struct ddp_hdr ddp_hdr_untagged(uint8_t opcode, bool last, uint32_t inv_stag, uint32_t qn, uint32_t msn, uint32_t mo);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ddp_tx.h"
+
+uint32_t
+ddp_tx_part(const struct mpa_tx *b, uint32_t hdr_len, uint32_t left)
+{
+	uint32_t max = mpa_hdr_mulpdu(b->room) - hdr_len;
+
+	if (b->used == 0)
+		return left <= max ? left : max & ~3u;
+	if (left > max || mpa_hdr_fpdu_len(hdr_len + left) > b->room - b->used)
+		return DDP_TX_NO_ROOM;
+	return left;
+}
+
+void
+ddp_tx_segment(struct mpa_tx *b, const struct ddp_hdr *h, const struct wr_piece *pieces, uint32_t n, uint32_t len)
+{
+	uint8_t *p = mpa_tx_begin(b, h->hdr_len + len);
+
+	ddp_hdr_emit(h, p, DDP_HDR_MAX_LEN);
+	mpa_tx_header(b, h->hdr_len);
+	for (uint32_t i = 0; i < n; i++)
+		mpa_tx_payload(b, pieces[i].p, pieces[i].len);
+	mpa_tx_end(b, h->hdr_len + len);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The room's two timers, both of a QP:
+ *   fpdu   an FPDU has begun to arrive and is not finished (errors.md §3.4)
+ *   nudge  an initiator has heard nothing since its first octets: a peer that lost a wake-up needs another
+ *          segment (peers.md 13) */
+#include "iw_time.h"
+#include "qp.h"
+#include "rdmap_ctx.h"
+#include "rdmap_tx.h"
+
+#define NUDGES 3
+/* Fills this close to each other are one burst. */
+#define BURST_NS IW_MS
+
+static const uint64_t nudge_after[NUDGES] = {5 * IW_MS, 20 * IW_MS, 80 * IW_MS};
+
+/* The wheel is armed for the earlier one and looks again when it fires: moving a deadline on costs nothing. */
+void
+qp_timer_arm(struct iw_qp *qp)
+{
+	uint64_t at = iw_time_min(qp->fpdu_at, qp->nudge_at);
+
+	if (at != IW_NEVER && (!iw_wheel_is_armed(&qp->timer) || at < qp->timer.at_ns))
+		iw_wheel_arm(&qp->rdmap->wheel, &qp->timer, at);
+}
+
+void
+qp_timer_sent(struct iw_qp *qp, uint64_t now_ns)
+{
+	qp->sent_at = now_ns;
+	if (qp->burst_at != IW_NEVER || !qp->initiator || qp->rx_fpdus > 0)
+		return;
+	qp->burst_at = now_ns;
+	qp->nudge_at = iw_time_after(now_ns, nudge_after[0]);
+	qp_timer_arm(qp);
+}
+
+/* Nothing since the burst, or since the nudge before: else what was sent has woken the peer already. */
+static void
+nudge(struct iw_qp *qp)
+{
+	uint64_t since = qp->nudges == 0 ? qp->burst_at : qp->burst_at + nudge_after[qp->nudges - 1];
+
+	if (qp->sent_at <= since + BURST_NS) {
+		qp->tx.nudge_due = true;
+		rdmap_run_add(qp);
+	}
+	qp->nudges++;
+	qp->nudge_at = qp->nudges < NUDGES ? qp->burst_at + nudge_after[qp->nudges] : IW_NEVER;
+}
+
+void
+qp_timer_due(struct iw_qp *qp, uint64_t now_ns)
+{
+	if (now_ns >= qp->nudge_at)
+		nudge(qp);
+	if (now_ns >= qp->fpdu_at) {
+		qp->fpdu_at = IW_NEVER;
+		qp->rdmap->count.n.rx_stalled++;
+		qp_event(qp, QP_EV_FATAL);
+	}
+	qp_timer_arm(qp);
+}

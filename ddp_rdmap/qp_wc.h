@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completions: each request that was posted completes exactly once, in posting order. */
+#ifndef QP_WC_H
+#define QP_WC_H
+
+#include "qp.h"
+
+/* Retires the SQ's requests that are done, up to the first that is not. */
+void qp_wc_retire(struct iw_qp *qp);
+
+/* The RQ's first request has taken a message of len octets. */
+void qp_wc_recv(struct iw_qp *qp, uint32_t len, uint16_t flags, uint32_t invalidated);
+
+/* Everything that is posted completes in error: the request at fault with its own status, the others flushed. */
+void qp_wc_flush_sq(struct iw_qp *qp);
+void qp_wc_flush_rq(struct iw_qp *qp);
+
+#endif

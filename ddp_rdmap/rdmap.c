@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rdmap.h"
+
+#include "iw_time.h"
+#include "qp.h"
+#include "rdmap_ctx.h"
+
+#define FPDU_TIMEOUT (30 * IW_SEC)
+
+struct rdmap *
+rdmap_create(struct iw_env *env, struct iw_domain *domain, struct iw_engine *engine, const struct rdmap_params *params)
+{
+	struct rdmap *r = iw_env_alloc(sizeof(*r));
+	uint32_t max_cqs = iw_ring_size(params->max_qps) * 2;
+
+	if (!r || domain_join(domain, &r->reader)) {
+		iw_env_free(r);
+		return NULL;
+	}
+	r->env = env;
+	r->domain = domain;
+	r->engine = engine;
+	r->fpdu_timeout_ns = params->fpdu_timeout_ns ? params->fpdu_timeout_ns : FPDU_TIMEOUT;
+	iw_list_init(&r->run);
+	iw_list_init(&r->out);
+	iw_list_init(&r->notify);
+	iw_wheel_init(&r->wheel, 0);
+	if (iw_pool_init(&r->qps, sizeof(struct iw_qp), params->max_qps) ||
+	    iw_pool_init(&r->cqs, sizeof(struct iw_cq), max_cqs < IW_POOL_MAX ? max_cqs : IW_POOL_MAX)) {
+		rdmap_destroy(r);
+		return NULL;
+	}
+	return r;
+}
+
+void
+rdmap_destroy(struct rdmap *r)
+{
+	uint32_t pos = 0;
+	void *obj;
+
+	while ((obj = iw_pool_walk(&r->qps, &pos)))
+		qp_destroy(obj);
+	pos = 0;
+	while ((obj = iw_pool_walk(&r->cqs, &pos)))
+		cq_destroy(obj);
+	iw_pool_fini(&r->qps);
+	iw_pool_fini(&r->cqs);
+	domain_leave(r->domain, r->reader);
+	iw_env_free(r);
+}
+
+/* Bounded by the entries that were there at the start. */
+void
+rdmap_doorbells(struct rdmap *r)
+{
+	struct door *d = door_take(&r->doors);
+
+	while (d) {
+		struct door *next = door_answer(d);
+
+		if (d->kind == DOOR_QP)
+			qp_door(iw_list_entry(d, struct iw_qp, door));
+		else
+			cq_door(iw_list_entry(d, struct iw_cq, door));
+		d = next;
+	}
+}
+
+bool
+rdmap_out_next(struct rdmap *r, struct rdmap_out *out)
+{
+	struct iw_link *n = iw_list_pop(&r->out);
+
+	if (!n)
+		return false;
+	out->qp = iw_list_entry(n, struct iw_qp, out);
+	out->bits = out->qp->out_bits;
+	out->qp->out_bits = 0;
+	return true;
+}
+
+void
+rdmap_tick(struct rdmap *r, uint64_t now_ns)
+{
+	struct iw_timer *t;
+
+	while ((t = iw_wheel_due(&r->wheel, now_ns)))
+		qp_timer_due(iw_list_entry(t, struct iw_qp, timer), now_ns);
+}
+
+uint64_t
+rdmap_deadline(const struct rdmap *r)
+{
+	return iw_wheel_deadline(&r->wheel);
+}
+
+void
+rdmap_quiescent(struct rdmap *r)
+{
+	domain_quiescent(r->domain, r->reader);
+}
+
+#define IW_COUNTER_PREFIX "rdmap"
+#define FAULT_NAME(name, layer, etype, code, copies) IW_COUNTER_PREFIX ".fault_" #name,
+
+/* In the order of struct rdmap's `count`. */
+struct iw_counter_list
+rdmap_counter_list(const struct rdmap *r)
+{
+	static const char *const names[] = {RDMAP_COUNTERS(IW_COUNTER_NAME) "rdmap.fault_NONE",
+					    RDMAP_FAULTS(FAULT_NAME)};
+
+	_Static_assert(sizeof(names) / sizeof(names[0]) == sizeof(r->count) / sizeof(uint64_t), "one for each");
+	return (struct iw_counter_list){
+		.names = names, .values = (const uint64_t *)&r->count, .n = sizeof(names) / sizeof(names[0])};
+}
+
+uint32_t
+rdmap_qp_count(const struct rdmap *r)
+{
+	return r->qps.used;
+}
+
+uint32_t
+rdmap_cq_count(const struct rdmap *r)
+{
+	return r->cqs.used;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of this room share of one engine. */
+#ifndef RDMAP_CTX_H
+#define RDMAP_CTX_H
+
+#include "counter.h"
+#include "door.h"
+#include "env.h"
+#include "list.h"
+#include "pool.h"
+#include "rdmap.h"
+#include "rdmap_err.h"
+#include "wheel.h"
+
+#define RDMAP_COUNTERS(X)                                                 \
+	X(rx_fpdus)                                                       \
+	X(rx_octets)         /* ULPDUs */                                 \
+	X(rx_slow_fpdus)     /* in more than one view */                  \
+	X(rx_empty_segments) /* neither payload nor L (D17) */            \
+	X(rx_waits)          /* back-pressure: a Send found no receive */ \
+	X(rx_terminates)                                                  \
+	X(rx_stalled) /* an FPDU was not finished in time */              \
+	X(tx_fpdus)                                                       \
+	X(tx_octets) /* with headers and CRC */                           \
+	X(tx_terminates)                                                  \
+	X(tx_nudges)                                                      \
+	X(reads_answered)                                                 \
+	X(flushed)      /* work requests */                               \
+	X(local_errors) /* work requests whose SGEs did not hold what they said */
+
+IW_COUNTERS(rdmap_counted, RDMAP_COUNTERS);
+
+struct rdmap {
+	struct iw_env *env;
+	struct iw_domain *domain;
+	struct iw_engine *engine;
+	uint32_t reader; /* of the domain's table */
+	uint64_t fpdu_timeout_ns;
+	struct iw_list run, out, notify;
+	struct door_stack doors;
+	struct iw_pool qps, cqs;
+	struct iw_wheel wheel;
+	struct {
+		struct rdmap_counted n;
+		uint64_t fault[RDMAP_FAULT_MAX]; /* found in what peers sent, and local ones */
+	} count;
+};
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands behind the DDP header: Read Request and Terminate (RFC 5040 §4.4, §4.8), host order. */
+#ifndef RDMAP_HDR_H
+#define RDMAP_HDR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ddp_hdr.h"
+
+#define RDMAP_HDR_READ_REQ_LEN 28
+
+struct rdmap_read_req {
+	uint32_t sink_stag;
+	uint64_t sink_to;
+	uint32_t size;
+	uint32_t src_stag;
+	uint64_t src_to;
+};
+
+/* Reads the 28 octets behind the DDP header; false when n < 28. */
+bool rdmap_hdr_read_req_parse(const uint8_t *p, uint32_t n, struct rdmap_read_req *req);
+/* Writes them; returns 28, or 0 when room is short. */
+uint32_t rdmap_hdr_read_req_emit(const struct rdmap_read_req *req, uint8_t *out, uint32_t room);
+
+/* Payload of a Terminate: control 4, [M: segment length 2], [D: DDP header 14 or 18], [R: Read Request 28]. */
+#define RDMAP_HDR_TERM_MIN 4
+#define RDMAP_HDR_TERM_MAX (4 + 2 + DDP_HDR_UNTAGGED_LEN + RDMAP_HDR_READ_REQ_LEN)
+
+struct rdmap_term {
+	uint8_t layer, etype, code;
+	bool has_length;      /* M: seg_len is valid */
+	bool has_ddp;         /* D: the offending DDP header follows */
+	bool has_rdmap;       /* R: its Read Request follows */
+	bool nibbles_swapped; /* parse: the order of Linux' siw (peers.md 8) */
+	bool malformed;       /* parse: bits claim headers that are not there, or octets are left over (R12) */
+	uint16_t seg_len;     /* ULPDU_Length of the offending FPDU */
+	struct ddp_hdr ddp;
+	struct rdmap_read_req read;
+};
+
+/* Reads the n octets behind the DDP header of a Terminate.  Never fails: what is not there stays zero with
+ * `malformed` set; the has_ bits tell what was really read.  M or D set: their place tells the two orders
+ * apart; else RFC order, unless only the swapped order gives a code that exists. */
+void rdmap_hdr_term_parse(const uint8_t *p, uint32_t n, struct rdmap_term *t);
+
+/* Writes the payload in RFC order; returns its length (4, 20, 24, 48 or 52), or 0 when room is short.  The
+ * two flags nibbles_swapped and malformed are ignored. */
+uint32_t rdmap_hdr_term_emit(const struct rdmap_term *t, uint8_t *out, uint32_t room);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rdmap_rx.h"
+
+#include "ddp_rx.h"
+#include "rdmap_ctx.h"
+#include "rdmap_verbs.h"
+
+/* By opcode (rdmap_ops.def); the ones that are not known were refused with the header. */
+static enum rdmap_fault
+dispatch(struct iw_qp *qp, struct mpa_fpdu *f)
+{
+	switch (f->ddp.opcode) {
+	case RDMAP_OP_WRITE:
+		return rdmap_write_rx(qp, f);
+	case RDMAP_OP_READ_RESP:
+		return rdmap_read_resp_rx(qp, f);
+	case RDMAP_OP_READ_REQ:
+		return rdmap_read_req_rx(qp, f);
+	case RDMAP_OP_SEND:
+	case RDMAP_OP_SEND_INV:
+	case RDMAP_OP_SEND_SE:
+	case RDMAP_OP_SEND_SE_INV:
+		return rdmap_send_rx(qp, f);
+	default:
+		return RDMAP_FAULT_RDMAP_OPCODE;
+	}
+}
+
+/* What a Terminate about this segment quotes: its header if there was one, and the Read Request if it is one. */
+static void
+fail(struct iw_qp *qp, const struct mpa_fpdu *f, enum rdmap_fault fault)
+{
+	const struct rdmap_op *op = rdmap_ops_get(f->ddp.opcode);
+	struct rdmap_read_req req;
+	bool is_read = f->ddp.opcode == RDMAP_OP_READ_REQ && !f->ddp.tagged && f->ulpdu_len >= op->ulpdu_min &&
+		       rdmap_hdr_read_req_parse(f->head + f->ddp.hdr_len, f->head_len - f->ddp.hdr_len, &req);
+
+	qp_fault(qp, fault, &f->ddp, (uint16_t)f->ulpdu_len, is_read ? &req : NULL);
+}
+
+static void
+count(struct iw_qp *qp, const struct mpa_fpdu *f)
+{
+	qp->rdmap->count.n.rx_fpdus++;
+	qp->rdmap->count.n.rx_octets += f->ulpdu_len;
+	if (qp->rx_fpdus++ > 0) {
+		qp->rx_fpdus += qp->rx_fpdus == 0; /* not the first again after 2^32 */
+		return;
+	}
+	qp->nudge_at = IW_NEVER; /* the peer is awake */
+	qp->tx.nudge_due = false;
+	qp_event(qp, QP_EV_FPDU);
+}
+
+void
+rdmap_rx(struct iw_qp *qp, struct mpa_fpdu *f)
+{
+	enum rdmap_fault fault = ddp_rx_header(f);
+
+	if (fault == RDMAP_FAULT_MPA_LENGTH) {
+		qp_fault(qp, fault, NULL, 0, NULL);
+		return;
+	}
+	if (fault == RDMAP_FAULT_NONE && f->ddp.opcode == RDMAP_OP_TERMINATE) {
+		count(qp, f);
+		rdmap_term_rx(qp, f);
+		return;
+	}
+	if (fault == RDMAP_FAULT_NONE)
+		fault = dispatch(qp, f);
+	if (fault != RDMAP_FAULT_NONE)
+		fail(qp, f, fault);
+	else if (!f->wait)
+		count(qp, f);
+}

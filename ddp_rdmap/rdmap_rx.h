@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RDMAP_RX_H
+#define RDMAP_RX_H
+
+#include "qp.h"
+
+/* A whole FPDU whose CRC is right: judges, places, completes, or ends the stream.  f->wait: it was not taken. */
+void rdmap_rx(struct iw_qp *qp, struct mpa_fpdu *f);
+
+#endif

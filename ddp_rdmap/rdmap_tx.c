@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rdmap_tx.h"
+
+#include <assert.h>
+
+#include "len.h"
+#include "qp_wc.h"
+#include "rdmap_ctx.h"
+#include "rdmap_verbs.h"
+
+/* FPDUs in one mbuf: small ones share it (design D3), but not without end. */
+#define FPDUS_MAX 32
+/* Room for one FPDU of the least MULPDU, however small the segments are: tcp cuts it then. */
+#define ROOM_MIN (MPA_HDR_MULPDU_MIN + MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + 2)
+
+/* May the SQ's next message begin?  Reads wait for an ORD to be free, fenced requests for all Reads. */
+static bool
+sq_ready(const struct iw_qp *qp)
+{
+	uint16_t reads = qp_fifo_count(&qp->reads_pos);
+	const struct wr_send *wr;
+
+	if (!wr_sq_has_unsent(&qp->sq))
+		return false;
+	wr = wr_sq_at(&qp->sq, qp->sq.sent);
+	if (wr->flags & IW_SEND_FENCE && reads > 0)
+		return false;
+	return wr->opcode != IW_WR_RDMA_READ || reads < qp->ord;
+}
+
+static bool
+has_answer(const struct iw_qp *qp)
+{
+	return qp_fifo_count(&qp->answers_pos) > 0;
+}
+
+bool
+rdmap_tx_has_work(const struct iw_qp *qp)
+{
+	const struct qp_tx *tx = &qp->tx;
+
+	if (qp->fsm.state == QP_FSM_TERMINATING)
+		return true;
+	if (!qp_fsm_sends(qp->fsm.state))
+		return false;
+	return tx->kind != QP_TX_NONE || tx->rtr_due || tx->nudge_due || has_answer(qp) || sq_ready(qp);
+}
+
+bool
+rdmap_tx_cut(struct iw_qp *qp, struct wr_send *wr, uint32_t len, struct wr_piece *pieces, uint32_t *n)
+{
+	if (wr->flags & IW_SEND_INLINE) {
+		pieces[0] = (struct wr_piece){.p = wr->inl + qp->tx.done, .len = len};
+		*n = len > 0;
+		return true;
+	}
+	*n = 0;
+	if (wr_cut(&qp->user, wr->sge, wr->num_sge, &qp->tx.cur, len, 0, pieces, n) == MR_OK)
+		return true;
+	qp_sq_failed(qp, qp->sq.sent, IW_WC_LOC_PROT_ERR);
+	return false;
+}
+
+void
+rdmap_tx_sent(struct iw_qp *qp, struct wr_send *wr)
+{
+	wr->done = true;
+	rdmap_tx_asked(qp);
+	qp_wc_retire(qp);
+}
+
+void
+rdmap_tx_asked(struct iw_qp *qp)
+{
+	qp->sq.sent++;
+	qp->tx.kind = QP_TX_NONE;
+}
+
+/* Which message is next, when none is under way. */
+static uint8_t
+pick(const struct iw_qp *qp)
+{
+	bool sq = sq_ready(qp), answer = has_answer(qp);
+
+	if (sq && answer)
+		return qp->tx.last_kind == QP_TX_ANSWER ? QP_TX_SQ : QP_TX_ANSWER;
+	if (answer)
+		return QP_TX_ANSWER;
+	return sq ? QP_TX_SQ : QP_TX_NONE;
+}
+
+static bool
+fill_sq(struct iw_qp *qp, struct mpa_tx *b)
+{
+	struct wr_send *wr = wr_sq_at(&qp->sq, qp->sq.sent);
+
+	switch ((enum iw_wr_opcode)wr->opcode) {
+	case IW_WR_SEND:
+	case IW_WR_SEND_INV:
+		return rdmap_send_tx(qp, b, wr);
+	case IW_WR_RDMA_WRITE:
+		return rdmap_write_tx(qp, b, wr);
+	case IW_WR_RDMA_READ:
+		return rdmap_read_req_tx(qp, b, wr);
+	}
+	return false;
+}
+
+/* One FPDU of the message under way, or of the next one. */
+static bool
+fill_message(struct iw_qp *qp, struct mpa_tx *b)
+{
+	struct qp_tx *tx = &qp->tx;
+	uint8_t kind = tx->kind != QP_TX_NONE ? tx->kind : pick(qp);
+
+	if (kind == QP_TX_NONE)
+		return false;
+	if (tx->kind == QP_TX_NONE) {
+		tx->done = 0;
+		tx->cur = (struct wr_cursor){.sge = 0};
+		tx->kind = kind;
+		tx->last_kind = kind;
+		/* A message that finds no room behind others has not begun. */
+		if (!(kind == QP_TX_SQ ? fill_sq(qp, b) : rdmap_read_resp_tx(qp, b))) {
+			tx->kind = QP_TX_NONE;
+			return false;
+		}
+		return true;
+	}
+	return kind == QP_TX_SQ ? fill_sq(qp, b) : rdmap_read_resp_tx(qp, b);
+}
+
+/* RFC 6581: before anything else, and alone in its segment. */
+static bool
+fill_rtr(struct iw_qp *qp, struct mpa_tx *b)
+{
+	bool ok = false;
+
+	switch ((enum qp_rtr)qp->rtr) {
+	case QP_RTR_WRITE:
+		ok = rdmap_write_empty_tx(b);
+		break;
+	case QP_RTR_READ:
+		ok = rdmap_read_rtr_tx(qp, b);
+		break;
+	case QP_RTR_SEND:
+		ok = rdmap_send_rtr_tx(qp, b);
+		break;
+	case QP_RTR_NONE:
+		break;
+	}
+	qp->tx.rtr_due = false;
+	b->room = b->used;
+	return ok;
+}
+
+/* peers.md 13: only when there is nothing better to wake the peer with. */
+static bool
+fill_nudge(struct iw_qp *qp, struct mpa_tx *b)
+{
+	bool due = qp->tx.nudge_due && b->used == 0;
+
+	qp->tx.nudge_due = false;
+	if (!due)
+		return false;
+	qp->rdmap->count.n.tx_nudges++;
+	return rdmap_write_empty_tx(b);
+}
+
+static bool
+fill_one(struct iw_qp *qp, struct mpa_tx *b)
+{
+	if (qp->fsm.state == QP_FSM_TERMINATING)
+		return rdmap_term_tx(qp, b);
+	if (!qp_fsm_sends(qp->fsm.state))
+		return false;
+	if (qp->tx.rtr_due)
+		return fill_rtr(qp, b);
+	return fill_message(qp, b) || (qp->tx.nudge_due && qp_fsm_sends(qp->fsm.state) && fill_nudge(qp, b));
+}
+
+uint32_t
+rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns)
+{
+	struct mpa_tx b = {.base = rte_pktmbuf_mtod(m, uint8_t *), .crc = qp->crc};
+
+	assert(rte_pktmbuf_is_contiguous(m) && m->data_len == 0);
+	b.room = iw_len_min(iw_len_max(room, ROOM_MIN), rte_pktmbuf_tailroom(m));
+	assert(b.room >= ROOM_MIN);
+	domain_enter(qp->user.domain, qp->rdmap->reader);
+	while (b.fpdus < FPDUS_MAX && fill_one(qp, &b))
+		;
+	if (b.used == 0)
+		return 0;
+	m->data_len = (uint16_t)b.used;
+	m->pkt_len = b.used;
+	qp->rdmap->count.n.tx_fpdus += b.fpdus;
+	qp->rdmap->count.n.tx_octets += b.used;
+	qp_timer_sent(qp, now_ns);
+	qp_check_empty(qp);
+	return b.used;
+}
+
+struct iw_qp *
+rdmap_run_next(struct rdmap *rdmap)
+{
+	struct iw_link *n = iw_list_pop(&rdmap->run);
+
+	return n ? iw_list_entry(n, struct iw_qp, run) : NULL;
+}
+
+void
+rdmap_run_add(struct iw_qp *qp)
+{
+	if (!iw_list_linked(&qp->run) && rdmap_tx_has_work(qp))
+		iw_list_add(&qp->rdmap->run, &qp->run);
+}
