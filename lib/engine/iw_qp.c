@@ -37,6 +37,6 @@ iw_qp_set_error(struct iw_qp *qp)
 		return -IW_E_INVAL;
 	e = qp_engine(qp);
 	cm_qp_gone(e->cm, qp, e->now_ns);
-	qp_stream_end(qp, -IW_E_CONNABORTED);
+	qp_set_error(qp);
 	return 0;
 }
