@@ -44,7 +44,7 @@ struct rdmap_term {
  * apart; else RFC order, unless only the swapped order gives a code that exists. */
 void rdmap_hdr_term_parse(const uint8_t *p, uint32_t n, struct rdmap_term *t);
 
-/* Writes the payload in RFC order; returns its length (4, 20, 24, 48 or 52), or 0 when room is short.  The
+/* Writes the payload in RFC order; returns its length (4 to 52), or 0 when room is short.  The
  * two flags nibbles_swapped and malformed are ignored. */
 uint32_t rdmap_hdr_term_emit(const struct rdmap_term *t, uint8_t *out, uint32_t room);
 
