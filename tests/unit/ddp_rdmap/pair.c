@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "crc32c.h"
+#include "cq.h"
 #include "domain.h"
+#include "qp.h"
 #include "mbufpool.h"
 
 #define VIEWS 192
