@@ -39,6 +39,9 @@ struct rdmap_term {
 	struct rdmap_read_req read;
 };
 
+/* Does any of the RFCs define this triple?  Unspecified codes 0xff of 0/1 and 0/2 and any code of 0/0 count. */
+bool rdmap_hdr_is_defined(uint8_t layer, uint8_t etype, uint8_t code);
+
 /* Reads the n octets behind the DDP header of a Terminate.  Never fails: what is not there stays zero with
  * `malformed` set; the has_ bits tell what was really read.  M or D set: their place tells the two orders
  * apart; else RFC order, unless only the swapped order gives a code that exists. */

@@ -40,7 +40,7 @@ test_copies_fit_the_code(void **state)
 			assert_false(row->md || row->r);
 			continue;
 		}
-		if (!rdmap_err_is_defined(row->layer, row->etype, row->code))
+		if (!rdmap_hdr_is_defined(row->layer, row->etype, row->code))
 			fail_msg("%s %s: no such code", row->name, row->what);
 		if (row->md != (row->layer != 2 && !version))
 			fail_msg("%s %s: M, D", row->name, row->what);
