@@ -46,12 +46,6 @@ cq_destroy(struct iw_cq *cq)
 	return 0;
 }
 
-int
-iw_cq_destroy(struct iw_cq *cq)
-{
-	return cq ? cq_destroy(cq) : -IW_E_INVAL;
-}
-
 /* Entries that QPs which are gone may still occupy. */
 static uint64_t
 still_left(struct iw_cq *cq)

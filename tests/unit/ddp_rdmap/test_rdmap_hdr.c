@@ -210,6 +210,34 @@ test_term_emit(void **state)
 	assert_int_equal(RDMAP_HDR_TERM_MAX, 52); /* 70 - 18: fits any MULPDU (errors.md §3) */
 }
 
+/* All 65536 triples: as many as the RFCs have. */
+static void
+test_is_defined(void **state)
+{
+	static const struct {
+		uint8_t layer, etype;
+		int codes;
+	} groups[] = {{0, 0, 256}, {0, 1, 7}, {0, 2, 6}, {1, 0, 1}, {1, 1, 5}, {1, 2, 6}, {2, 0, 7}};
+	int want[16][16] = {{0}};
+
+	for (size_t i = 0; i < COUNT(groups); i++)
+		want[groups[i].layer][groups[i].etype] = groups[i].codes;
+	for (uint8_t layer = 0; layer < 16; layer++) {
+		for (uint8_t etype = 0; etype < 16; etype++) {
+			int n = 0;
+
+			for (int code = 0; code < 256; code++)
+				n += rdmap_hdr_is_defined(layer, etype, (uint8_t)code);
+			assert_int_equal(n, want[layer][etype]);
+		}
+	}
+	assert_false(rdmap_hdr_is_defined(0, 1, 5));
+	assert_false(rdmap_hdr_is_defined(0, 2, 4));
+	assert_false(rdmap_hdr_is_defined(1, 2, 0));
+	assert_false(rdmap_hdr_is_defined(2, 0, 0));
+	assert_false(rdmap_hdr_is_defined(2, 3, 2)); /* what some hardware sends */
+}
+
 int
 main(void)
 {
@@ -220,6 +248,7 @@ main(void)
 		cmocka_unit_test(test_R12_too_long),
 		cmocka_unit_test(test_R12_embedded_opcodes),
 		cmocka_unit_test(test_term_emit),
+		cmocka_unit_test(test_is_defined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
