@@ -24,13 +24,14 @@ iw_range_init(struct iw_range_set *s)
 	s->n = 0;
 }
 
-/* Adds [from, to), merging what touches.  false when the set is full and nothing merges: unchanged then. */
+/* Adds [from, to), merging what touches.  false when the set is full and nothing merges: unchanged then.  An
+ * empty range (to not after from) adds nothing. */
 bool iw_range_add(struct iw_range_set *s, uint32_t from, uint32_t to);
 
 /* Forgets everything before `to`. */
 void iw_range_trim(struct iw_range_set *s, uint32_t to);
 
-/* [from, to) lies wholly inside one range. */
+/* [from, to) lies wholly inside one range; an empty one always does. */
 bool iw_range_covers(const struct iw_range_set *s, uint32_t from, uint32_t to);
 
 /* Octets in [from, to) that are in the set. */

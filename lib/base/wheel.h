@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deadlines of many objects in one engine (design D25): a hierarchical wheel with 16 us ticks, re-armed lazily.
- * A timer never fires early, and at most one tick plus the poll interval late.  No callbacks: the owner pops
- * what is due.  One thread. */
+ * A timer never fires early, and at most one tick plus the poll interval late.  A timer fires at most once in
+ * each tick: one that is armed for the past while the wheel is being popped comes in the next tick.  No
+ * callbacks: the owner pops what is due.  One thread. */
 #ifndef IW_WHEEL_H
 #define IW_WHEEL_H
 
@@ -19,27 +20,32 @@
 struct iw_timer {
 	struct iw_link link;
 	uint64_t at_ns;   /* when it is due; moved later without touching the wheel */
-	uint64_t slot_at; /* tick it is filed under */
+	uint64_t slot_at; /* tick it is filed under; 0: in `due` */
 };
 
 struct iw_wheel {
 	struct iw_list slot[IW_WHEEL_LEVELS][IW_WHEEL_SLOTS];
 	uint64_t bitmap[IW_WHEEL_LEVELS][IW_WHEEL_SLOTS / 64]; /* slots that may hold something */
 	struct iw_list due;
-	uint64_t tick; /* everything before it was looked at */
-	uint32_t armed;
+	uint64_t tick;  /* everything before it was looked at */
+	uint32_t armed; /* timers */
 };
 
 void iw_wheel_init(struct iw_wheel *w, uint64_t now_ns);
 
-/* Sets or moves a deadline; IW_NEVER cancels. */
+/* Sets or moves a deadline; IW_NEVER cancels.  Later costs a store, earlier files it again. */
 void iw_wheel_arm(struct iw_wheel *w, struct iw_timer *t, uint64_t at_ns);
+
+/* Disarms it; nothing when it is not armed. */
 void iw_wheel_cancel(struct iw_wheel *w, struct iw_timer *t);
 
-/* The next timer that is due at now, disarmed; NULL when there is none.  Call until NULL, in each tick. */
+/* The next timer that is due at now, disarmed; NULL when there is none.  Call until NULL, in each tick.  The
+ * work is bounded by the timers that are armed, however far now has jumped. */
 struct iw_timer *iw_wheel_due(struct iw_wheel *w, uint64_t now_ns);
 
-/* No timer is due before this (a lower bound, exact to the slot it is filed under); IW_NEVER: none armed. */
+/* iw_wheel_due() returns nothing before this (a lower bound: the beginning of the earliest slot in use, which a
+ * timer that was moved later may have left in spirit only); IW_NEVER: none armed.  Popping at this moment either
+ * yields a timer or moves the bound on. */
 uint64_t iw_wheel_deadline(const struct iw_wheel *w);
 
 static inline int

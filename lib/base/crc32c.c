@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "crc32c.h"
+
+#include <isa-l/crc.h>
+#include <string.h>
+
+#include "crc32c_sse42.h"
+
+/* Below this the set-up of ISA-L's folding costs more than it saves. */
+#define ISAL_FROM 256
+/* What is copied before it is summed: source and destination of it stay in the first-level cache together. */
+#define COPY_CHUNK 8192
+/* ISA-L counts in int. */
+#define ISAL_MAX ((size_t)1 << 30)
+
+#define POLY 0x82f63b78u /* 0x1edc6f41 with its bits reversed */
+#define T1(x) ((uint32_t)(x) >> 1 ^ (((x)&1) ? POLY : 0))
+#define T4(x) T1(T1(T1(T1(x))))
+
+/* One entry for each value of a nibble, twice: the eight steps of an octet are two look-ups. */
+static const uint32_t nibble[16] = {T4(0), T4(1), T4(2),  T4(3),  T4(4),  T4(5),  T4(6),  T4(7),
+				    T4(8), T4(9), T4(10), T4(11), T4(12), T4(13), T4(14), T4(15)};
+
+uint32_t
+iw_crc32c_scalar(uint32_t state, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	for (size_t i = 0; i < n; i++) {
+		state ^= b[i];
+		state = state >> 4 ^ nibble[state & 15];
+		state = state >> 4 ^ nibble[state & 15];
+	}
+	return state;
+}
+
+static uint32_t
+crc_long(uint32_t state, const uint8_t *p, size_t n)
+{
+	while (n > ISAL_MAX) {
+		state = crc32_iscsi((unsigned char *)(uintptr_t)p, (int)ISAL_MAX, state);
+		p += ISAL_MAX;
+		n -= ISAL_MAX;
+	}
+	return crc32_iscsi((unsigned char *)(uintptr_t)p, (int)n, state);
+}
+
+uint32_t
+iw_crc32c(uint32_t state, const void *p, size_t n)
+{
+	if (n < ISAL_FROM && iw_crc32c_sse42_usable())
+		return iw_crc32c_sse42(state, p, n);
+	return crc_long(state, p, n);
+}
+
+uint32_t
+iw_crc32c_copy(uint32_t state, void *dst, const void *src, size_t n)
+{
+	uint8_t *d = dst;
+	const uint8_t *s = src;
+
+	while (n > 0) {
+		size_t part = n < COPY_CHUNK ? n : COPY_CHUNK;
+
+		memcpy(d, s, part);
+		state = iw_crc32c(state, d, part);
+		d += part;
+		s += part;
+		n -= part;
+	}
+	return state;
+}
