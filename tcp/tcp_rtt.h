@@ -37,8 +37,8 @@ void tcp_rtt_timeout(struct tcp_rtt *r);
 /* New data was acknowledged without a usable sample: the back-off ends (the next RTO is from SRTT again). */
 void tcp_rtt_progress(struct tcp_rtt *r);
 
-/* The handshake is over.  syn_timed_out: a SYN had been retransmitted by timeout: RTO 3 s until there is a sample
- * (§5.7). */
+/* The handshake is over.  syn_timed_out: a SYN had been retransmitted by timeout: RTO at least 3 s until the next
+ * sample (§5.7). */
 void tcp_rtt_established(struct tcp_rtt *r, bool syn_timed_out);
 
 /* What to arm the timer with: RTO with its back-off. */
