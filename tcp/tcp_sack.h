@@ -21,30 +21,33 @@ struct tcp_sack {
 };
 
 struct tcp_sack_result {
-	uint8_t bad;    /* blocks that were ignored: empty, reversed, beyond what was sent */
+	uint8_t bad;    /* blocks that were ignored: empty, reversed, not inside (SND.UNA, SND.NXT] */
 	bool dsack;     /* the first block reports octets that the peer had got before */
 	bool cut_short; /* TCP_SACK_STEPS were used up */
 	struct iw_range dsack_block;
 };
 
+/* At the start, and whenever tcp_txq_mark_all_lost() forgot what was SACKed. */
 void tcp_sack_init(struct tcp_sack *s);
 
-/* Blocks of an ACK; call after tcp_txq_ack() with that segment's ACK.  Marks records that a block wholly covers and
- * adds to *delta.  ack: that ACK number (a first
- * block at or below it is a D-SACK, RFC 2883 §4). */
+/* Blocks of an ACK; call after tcp_txq_ack().  Marks records that one block wholly covers and adds to *delta.  The
+ * first block may be a D-SACK (RFC 2883 §4): at or below SND.UNA, or inside the second one. */
 struct tcp_sack_result tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *blocks, uint32_t n,
-				   uint32_t ack, struct tcp_txq_delta *delta);
+				   struct tcp_txq_delta *delta);
 
-/* IsLost(seq) of RFC 6675 §4 for a record that is not SACKed: DupThresh SACKed islands or more than
- * (DupThresh - 1) * SMSS SACKed octets above it. */
+/* IsLost() of RFC 6675 §4 for a record that is not SACKed: DupThresh SACKed islands, or more than
+ * (DupThresh - 1) * SMSS SACKed octets, above it.  Looks at TCP_SACK_STEPS records at most. */
 bool tcp_sack_is_lost(const struct tcp_txq *q, const struct tcp_txq_rec *rec, uint32_t smss);
 
-/* Marks every record lost for which IsLost holds; returns octets newly lost. */
+/* Marks lost every record for which IsLost() holds and that was neither judged nor retransmitted; returns octets newly
+ * lost.  pipe of RFC 6675 is tcp_txq_pipe() afterwards. */
 uint32_t tcp_sack_mark_lost(struct tcp_txq *q, uint32_t smss);
 
-/* NextSeg() of RFC 6675 §4, rules 1 to 3: a lost record; one never sent; in recovery one that is not SACKed, not
- * yet retransmitted and below a SACKed one.  NULL: nothing qualifies.  Whether windows
- * allow it is the caller's question. */
+/* NextSeg() of RFC 6675 §4, rules 1 to 3: a lost record; the first one never sent; one below the highest SACKed octet
+ * that was neither SACKed nor retransmitted.  NULL: nothing.  Whether windows allow it is the caller's question. */
 struct tcp_txq_rec *tcp_sack_next_seg(const struct tcp_txq *q);
+
+/* Rule 4, once for each recovery: the highest record that was sent and is not SACKed; NULL: none. */
+struct tcp_txq_rec *tcp_sack_rescue(const struct tcp_txq *q);
 
 #endif

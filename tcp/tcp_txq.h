@@ -15,8 +15,8 @@
 enum tcp_txq_flag {
 	TCP_REC_SENT = 1 << 0, /* at least once */
 	TCP_REC_SACKED = 1 << 1,
-	TCP_REC_LOST = 1 << 2,    /* judged lost since it was last sent for the first time */
-	TCP_REC_RETRANS = 1 << 3, /* LOST, and a retransmission is in flight */
+	TCP_REC_LOST = 1 << 2,    /* judged lost; it stays while it is sent again */
+	TCP_REC_RETRANS = 1 << 3, /* a retransmission is in flight (with LOST: only that) */
 	TCP_REC_SYN = 1 << 4,     /* one sequence number, no mbuf */
 	TCP_REC_FIN = 1 << 5      /* likewise: a FIN always goes alone */
 };
@@ -36,7 +36,9 @@ struct tcp_txq_rec {
 /* Of one engine. */
 struct tcp_txq_pool {
 	struct rte_mempool *data_pool, *ctl_pool;
-	struct tcp_txq_rec *recs, *free;
+	struct tcp_txq_rec *recs;
+	struct iw_list free;
+	uint32_t fresh; /* records from here on were never used */
 	uint32_t used, max;
 	uint64_t copies; /* payloads copied because their mbuf was still shared, or re-cut */
 };
@@ -51,7 +53,7 @@ struct tcp_txq {
 	uint32_t end;               /* behind the last record */
 	uint32_t fack;              /* RACK.fack: highest end that was acknowledged or SACKed */
 	uint32_t recs, sent_recs;
-	uint32_t sacked, lost_octets, retrans; /* octets in records with that flag (lost: and not SACKed) */
+	uint32_t sacked, lost_octets, retrans; /* octets in records with that flag */
 	uint32_t sacked_recs, lost_recs, retrans_recs;
 };
 
