@@ -36,38 +36,52 @@ struct tcp_cc_ops {
 	void (*undo)(struct tcp_cc *cc);
 };
 
+/* RFC 9438; windows in segments, times in seconds. */
+struct tcp_cc_cubic_state {
+	uint64_t
+		epoch_ns; /* when this stage of avoidance began, without the time it was not limited by cwnd; 0: none */
+	uint64_t seen_ns; /* the last ACK */
+	double w_max, k, w_est, cwnd_prior;
+	double carry; /* octets of increment below one */
+};
+
 struct tcp_cc {
 	const struct tcp_cc_ops *ops;
 	uint32_t cwnd, ssthresh;
 	uint32_t mss;                        /* SMSS */
 	uint32_t acc;                        /* octets acknowledged towards the next increment */
 	uint32_t prior_cwnd, prior_ssthresh; /* before the last reduction; 0: nothing to undo */
-	union {
-		struct {
-			uint64_t epoch_ns;                  /* start of this avoidance stage; 0: none */
-			double w_max, k, w_est, cwnd_prior; /* segments; seconds */
-			double acked;                       /* segments since w_est was last moved */
-		} cubic;
-	} u;
+	bool after_rto;                      /* slow start that follows an RTO (RFC 3465 §2.3) */
+	struct tcp_cc_cubic_state cubic, cubic_prior;
 };
 
-extern const struct tcp_cc_ops tcp_cc_newreno;
+extern const struct tcp_cc_ops tcp_cc_newreno; /* RFC 5681, 6582 */
+extern const struct tcp_cc_ops tcp_cc_cubic;   /* RFC 9438 */
 
 #define TCP_CC_SSTHRESH_INIT 0x7fffffffu
 #define TCP_CC_CWND_MAX 0x3fffffffu
 
-/* mss: SMSS, options not counted.  syn_lost: SYN or SYN-ACK was retransmitted: the initial window is one segment
- * (RFC 6928 §2). */
+/* mss: SMSS, options not counted.  syn_lost: SYN or SYN-ACK was lost for certain, or sent more than twice: the initial
+ * window is one segment (RFC 6928 §2). */
 void tcp_cc_init(struct tcp_cc *cc, const struct tcp_cc_ops *ops, uint32_t mss, bool syn_lost);
-/* SMSS has changed (path MTU): windows keep their octets, at least one segment. */
+/* SMSS has changed (path MTU): a smaller one makes cwnd smaller in proportion (RFC 5681 §3.1). */
 void tcp_cc_set_mss(struct tcp_cc *cc, uint32_t mss);
 /* Nothing was sent for longer than an RTO: cwnd = min(IW, cwnd) (RFC 5681 §4.1). */
 void tcp_cc_idle(struct tcp_cc *cc);
 
 /* Initial window: min(10 * MSS, max(2 * MSS, 14600)) (RFC 6928 §2). */
 uint32_t tcp_cc_initial_window(uint32_t mss);
-/* max(FlightSize / 2, 2 * SMSS) (RFC 5681 equation 4). */
-uint32_t tcp_cc_half_flight(const struct tcp_cc *cc, uint32_t flight);
+
+/* For the algorithms. */
+
+/* Slow start by octets (RFC 3465): cwnd grows by what was acknowledged, at most 2 segments, after an RTO 1. */
+void tcp_cc_grow_slow_start(struct tcp_cc *cc, uint32_t acked);
+/* cwnd += octets, up to TCP_CC_CWND_MAX. */
+void tcp_cc_grow(struct tcp_cc *cc, uint32_t octets);
+/* Keeps what undo gives back. */
+void tcp_cc_save(struct tcp_cc *cc);
+/* cwnd and ssthresh are at least what they were when saved; nothing when nothing is saved. */
+void tcp_cc_restore(struct tcp_cc *cc);
 
 /* ---- inline ---- */
 

@@ -31,7 +31,7 @@ struct tcp_rxq_run {
 struct tcp_rxq_ooo {
 	struct tcp_rxq_ooo *next_free;
 	uint32_t n, mbufs, clock;
-	struct tcp_rxq_run run[TCP_RXQ_RUNS]; /* sorted, a hole between each two */
+	struct tcp_rxq_run run[TCP_RXQ_RUNS + 1]; /* sorted, a hole between each two; one more while joining */
 };
 
 /* Of one engine. */
@@ -39,7 +39,8 @@ struct tcp_rxq_pool {
 	struct rte_mempool *data_pool; /* for copies */
 	struct tcp_rxq_node *nodes, *free_node;
 	struct tcp_rxq_ooo *ooos, *free_ooo;
-	uint32_t nodes_used, ooos_used;
+	uint32_t nodes_used, max_nodes; /* one more exists: compaction's */
+	uint32_t ooos_used;
 	uint32_t ooo_mbufs, max_ooo_mbufs;
 	uint64_t compactions, compacted_mbufs; /* queues packed; mbufs freed by it */
 };
@@ -70,7 +71,9 @@ struct tcp_rxq_added {
 };
 
 /* max_nodes: mbufs that can be held at once in all queues; max_ooo_mbufs of them out of order (less than
- * max_nodes); max_ooo_conns: connections that have something out of order at a time.  0, -IW_E_INVAL, -IW_E_NOMEM. */
+ * max_nodes); max_ooo_conns: connections that have something out of order at a time.  One connection may hold as many
+ * out of order as remain free for all others: nobody takes the whole budget (security.md X2).  0, -IW_E_INVAL,
+ * -IW_E_NOMEM. */
 int tcp_rxq_pool_init(struct tcp_rxq_pool *p, struct rte_mempool *data_pool, uint32_t max_nodes, uint32_t max_ooo_mbufs,
 		      uint32_t max_ooo_conns);
 void tcp_rxq_pool_fini(struct tcp_rxq_pool *p);
