@@ -25,12 +25,13 @@ iw_pool_init(struct iw_pool *pool, uint32_t obj_size, uint32_t max)
 	if (max == 0 || max > IW_POOL_MAX || obj_size == 0)
 		return -IW_E_INVAL;
 	pool->obj_size = (obj_size + 63) & ~63u;
-	pool->objs = map((uint64_t)pool->obj_size * max + 64);
+	pool->mem = map((uint64_t)pool->obj_size * max + 63);
+	pool->objs = (uint8_t *)(((uintptr_t)pool->mem + 63) & ~(uintptr_t)63);
 	pool->gens = map((uint64_t)max * sizeof(*pool->gens));
 	pool->next = map((uint64_t)max * sizeof(*pool->next));
 	pool->max = max;
 	pool->head = pool->tail = NONE;
-	if (pool->objs && pool->gens && pool->next)
+	if (pool->mem && pool->gens && pool->next)
 		return 0;
 	iw_pool_fini(pool);
 	return -IW_E_NOMEM;
@@ -39,7 +40,7 @@ iw_pool_init(struct iw_pool *pool, uint32_t obj_size, uint32_t max)
 void
 iw_pool_fini(struct iw_pool *pool)
 {
-	free(pool->objs);
+	free(pool->mem);
 	free(pool->gens);
 	free(pool->next);
 	memset(pool, 0, sizeof(*pool));

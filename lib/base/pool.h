@@ -15,7 +15,8 @@
 #define IW_POOL_MAX IW_POOL_INDEX_MASK
 
 struct iw_pool {
-	uint8_t *objs;
+	uint8_t *objs;  /* each on a cache line of its own */
+	void *mem;      /* what holds them */
 	uint16_t *gens; /* of each slot; odd bit 15: in use */
 	uint32_t *next; /* free list, by slot */
 	uint32_t obj_size, max;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct iw_view {
-	struct rte_mbuf *m; /* one segment; NULL when the octets belong to nobody (tests, compacted copies) */
+	struct rte_mbuf *m; /* one segment */
 	uint32_t off;       /* from the segment's first data octet */
 	uint32_t len;
 };

@@ -43,9 +43,8 @@ void iw_wheel_cancel(struct iw_wheel *w, struct iw_timer *t);
  * work is bounded by the timers that are armed, however far now has jumped. */
 struct iw_timer *iw_wheel_due(struct iw_wheel *w, uint64_t now_ns);
 
-/* iw_wheel_due() returns nothing before this (a lower bound: the beginning of the earliest slot in use, which a
- * timer that was moved later may have left in spirit only); IW_NEVER: none armed.  Popping at this moment either
- * yields a timer or moves the bound on. */
+/* iw_wheel_due() returns nothing before this; IW_NEVER: none armed.  A lower bound, the beginning of the earliest
+ * slot in use: popping at this moment either yields a timer or moves the bound on. */
 uint64_t iw_wheel_deadline(const struct iw_wheel *w);
 
 static inline int
