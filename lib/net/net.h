@@ -79,8 +79,9 @@ void net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns);
 
 /* Sends a layer-4 packet that begins at the mbuf's first octet, in headroom of NET_HEADROOM: puts IP and Ethernet
  * in front and queues the frame (or lets it wait for the neighbour).  One reference of the mbuf is consumed in
- * every case.  The layer-4 checksum: see net_l4_cksum_offloaded().  0, -IW_E_NOMEM (queue full: dropped, counted),
- * -IW_E_HOSTUNREACH. */
+ * every case, and the mbuf's data may begin elsewhere afterwards.  The layer-4 checksum: see net_l4_cksum_offloaded().
+ * 0 (queued, or waits for the neighbour); dropped and counted: -IW_E_NOMEM (queue or neighbour table full),
+ * -IW_E_HOSTUNREACH (no route, or the neighbour does not answer), -IW_E_TOOBIG (longer than the port's MTU). */
 int net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns);
 
 /* True: the layer-4 header must hold the pseudo-header sum only (the port does the rest); false: the whole sum. */

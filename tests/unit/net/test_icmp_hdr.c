@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "icmp_hdr.h"
+
+#include "net_test.h"
+
+/* RFC 1191 §4: type 3 code 4, checksum, unused, next hop's MTU. */
+static void
+test_parse(void **state)
+{
+	struct bytes in = hex("03 04 abcd ffff 05dc");
+	struct icmp_hdr h;
+
+	(void)state;
+	assert_true(icmp_hdr_parse(in.b, in.len, &h));
+	assert_int_equal(h.type, ICMP_UNREACHABLE);
+	assert_int_equal(h.code, ICMP_CODE_TOOBIG);
+	assert_int_equal(h.mtu, 1500);
+	for (uint32_t len = 0; len < ICMP_HDR_LEN; len++)
+		assert_false(icmp_hdr_parse(in.b, len, &h));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parse)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
