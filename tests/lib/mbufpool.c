@@ -13,13 +13,17 @@ struct source {
 	uint32_t obj_size;
 };
 
+/* An mbuf begins on a cache line, its mempool header ends in front of it. */
+#define HEAD 64
+_Static_assert(sizeof(struct rte_mempool_objhdr) <= HEAD, "room for the header of an object");
+
 static int
 source_enqueue(struct rte_mempool *mp, void *const *objs, unsigned n)
 {
 	struct source *s = mp->pool_data;
 
 	for (unsigned i = 0; i < n; i++)
-		free((uint8_t *)objs[i] - sizeof(struct rte_mempool_objhdr));
+		free((uint8_t *)objs[i] - HEAD);
 	__atomic_fetch_sub(&s->in_use, n, __ATOMIC_RELAXED);
 	return 0;
 }
@@ -28,14 +32,13 @@ static void *
 source_make(struct rte_mempool *mp)
 {
 	struct source *s = mp->pool_data;
-	struct rte_mempool_objhdr *hdr = aligned_alloc(64, (sizeof(*hdr) + s->obj_size + 63) & ~63u);
-	void *obj = hdr + 1;
+	uint8_t *mem = aligned_alloc(64, HEAD + ((s->obj_size + 63) & ~63u));
+	uint8_t *obj = mem + HEAD;
 
-	if (!hdr)
+	if (!mem)
 		return NULL;
-	memset(hdr, 0, sizeof(*hdr));
-	hdr->mp = mp;
-	memset(obj, 0, sizeof(struct rte_mbuf));
+	memset(mem, 0, HEAD + sizeof(struct rte_mbuf));
+	((struct rte_mempool_objhdr *)(obj - sizeof(struct rte_mempool_objhdr)))->mp = mp;
 	rte_pktmbuf_init(mp, NULL, obj, 0);
 	return obj;
 }
@@ -77,8 +80,11 @@ source_alloc(struct rte_mempool *mp)
 	return 0;
 }
 
-static const struct rte_mempool_ops source_ops = {
-	.name = "test_malloc", .alloc = source_alloc, .enqueue = source_enqueue, .dequeue = source_dequeue, .get_count = source_count};
+static const struct rte_mempool_ops source_ops = {.name = "test_malloc",
+						  .alloc = source_alloc,
+						  .enqueue = source_enqueue,
+						  .dequeue = source_dequeue,
+						  .get_count = source_count};
 
 static int
 source_ops_index(void)

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each gate catches what is planted for it and passes a clean tree; tally.py adds up rightly."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+LICENSE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+CLEAN = {
+    "tcp/tcp.h": LICENSE + '#ifndef TCP_H\n#define TCP_H\n\n#include "tcp_rx.h"\n\n#endif\n',
+    "tcp/tcp_rx.h": LICENSE + "#ifndef TCP_RX_H\n#define TCP_RX_H\n\nint tcp_rx(const int *p, int n);\n\n#endif\n",
+    "tcp/tcp_rx.c": LICENSE + '#include "tcp_rx.h"\n\n/* malloc(1) is text here, printf(2) too. */\nint\n'
+                              'tcp_rx(const int *p, int n)\n{\n\treturn p && n ? p[0] : 0;\n}\n',
+    "tcp/tcp.c": LICENSE + '#include "tcp.h"\n\nstatic const char *const words = "printf(3) \\" exit(1)";\n',
+    "lib/port/port.c": LICENSE + '#include <rte_ethdev.h>\n\nint\nport_count(void)\n{\n'
+                                 '\treturn rte_eth_dev_count_avail();\n}\n',
+    "tcp/tcp_hdr.c": LICENSE + "int\ntcp_hdr_port(int x)\n{\n\treturn ntohs(x);\n}\n",
+    "apps/app/main.c": LICENSE + '#include <stdio.h>\n\nint\nmain(void)\n{\n\tprintf("x");\n\treturn 0;\n}\n',
+    "meson.build": "# SPDX-License-Identifier: BSD-3-Clause\n",
+    "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
+}
+
+
+def function(name, lines):
+    """A function of so many lines, from its name to its closing brace."""
+    return f"{LICENSE}int\n{name}(void)\n{{\n" + "\t;\n" * (lines - 4) + "\treturn 0;\n}\n"
+
+
+def body(statement, name="tcp_x"):
+    return f"{LICENSE}int\n{name}(int *p)\n{{\n\t{statement}\n}}\n"
+
+
+# Gate, file that is planted, its text, what the gate says.
+PLANTED = (
+    ("sizes", "tcp/tcp_x.c", function("tcp_x", 71), "tcp/tcp_x.c:3: tcp_x has 71 lines, limit 70"),
+    ("sizes", "tests/unit/tcp/test_x.c", function("test_x", 71), "test_x has 71 lines"),
+    ("sizes", "tcp/tcp_x.c", LICENSE + "\n" * 600, "tcp/tcp_x.c:600: file has more than 600 lines"),
+    ("sizes", "tcp/tcp_x.c", "".join(function(f"tcp_x{i}", 16) for i in range(9)), "median of function lines is 16"),
+    ("sizes", "tcp/tcp_x.c", "".join(function(f"tcp_x{i}", 4 if i < 40 else 46) for i in range(50)),
+     "p90 of function lines is 46"),
+    ("cycles", "tcp/tcp_rx.h", CLEAN["tcp/tcp_rx.h"].replace("int tcp_rx", '#include "tcp.h"\nint tcp_rx'),
+     "tcp/tcp_rx.h:5: include cycle: tcp/tcp_rx -> tcp/tcp.h"),
+    ("names", "tcp/tcp_x.c", function("stray", 4), "tcp/tcp_x.c:3: stray does not start with its file's stem"),
+    ("words", "tcp/tcp_x.c", body("printf(1);"), "tcp/tcp_x.c:5: printf: only programs print"),
+    ("words", "lib/port/x.c", body("fprintf (stderr, 1);"), "lib/port/x.c:5: fprintf"),
+    ("words", "lib/port/x.c", body("exit(1);"), "exit: only programs"),
+    ("words", "tcp/tcp_x.c", body("abort();"), "abort"),
+    ("words", "tcp/tcp_x.c", body("RTE_LOG(ERR, USER1, 1);"), "RTE_LOG"),
+    ("words", "lib/engine/x.c", body("rte_eth_tx_burst(0);"), "rte_eth_tx_burst: ports are lib/port's"),
+    ("words", "apps/app/x.c", body("rte_eth_dev_stop(0);"), "rte_eth_dev_stop"),
+    ("words", "tcp/tcp_x.c", body("clock_gettime(0);"), "clock_gettime: time is an argument"),
+    ("words", "tcp/tcp_x.c", body("return rte_rdtsc();"), "rte_rdtsc"),
+    ("words", "tcp/tcp_x.c", body("return rte_get_timer_cycles();"), "rte_get_timer_cycles"),
+    ("words", "tcp/tcp_x.c", body("return calloc(1, 1);"), "calloc"),
+    ("words", "lib/base/list.c", body("free(p);"), "free"),
+    ("words", "tcp/tcp_x.c", body("return rand();"), "rand"),
+    ("words", "apps/app/x.c", body("strcpy(p, p);"), "strcpy: has no bound"),
+    ("words", "tests/x.c", body("sprintf(p, p);"), "sprintf"),
+    ("words", "tests/x.c", body("gets(p);"), "gets"),
+    ("words", "lib/port/x.c", body("signal(2, 0);"), "signal"),
+    ("words", "tcp/tcp_x.c", body("return read(0, p, 1);"), "read: effects are lib/port's"),
+    ("words", "tcp/tcp_x.c", body("return ntohs(1);"), "ntohs: only *_hdr files"),
+    ("words", "tcp/tcp_x.c", LICENSE + "typedef struct { int a; } x;\n", "tcp/tcp_x.c:2: structs"),
+    ("words", "tcp/tcp_x.c", LICENSE + '#include "../cm/cm.h"\n', "tcp/tcp_x.c:2: a header is included by its name"),
+    ("words", "tcp/tcp_x.c", LICENSE + "/* T" "ODO */\n", "tcp/tcp_x.c:2: T" "ODO"),
+    ("spdx", "tcp/tcp_x.c", "int x;\n", "tcp/tcp_x.c:1: the first line is not SPDX"),
+    ("spdx", "tools/x", "#!/bin/sh\necho\n", "tools/x:1"),
+    ("spdx", "tcp/meson.build", "sources = []\n", "tcp/meson.build:1"),
+    ("format", "tcp/tcp_x.c", LICENSE + "int  x;\n", "tcp/tcp_x.c:2: not formatted"),
+    ("tidy", "tcp/tcp_x.c", body("return *p;").replace("{", "{\n\tp = 0;"), "tcp/tcp_x.c:6: Dereference of null pointer"),
+)
+
+
+class Tree:
+    def __init__(self, changes=()):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        for name in (".clang-format", ".clang-tidy"):
+            self.write(name, (HERE.parents[1] / name).read_text())
+        for name, text in {**CLEAN, **dict(changes)}.items():
+            self.write(name, text)
+        self.write("build/compile_commands.json", json.dumps(
+            [{"directory": str(self.root), "file": n, "command": f"cc -c {n}"} for n in CLEAN if n.startswith("tcp/")
+             and n.endswith("rx.c")] + [{"directory": str(self.root), "file": n, "command": f"cc -c {n}"}
+                                        for n, _ in changes if n.endswith(".c")]))
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def gate(self, *gates):
+        return subprocess.run([sys.executable, HERE / "gate.py", "--root", self.root, "--build", self.root / "build", *gates],
+                              capture_output=True, text=True)
+
+
+class TestGate(unittest.TestCase):
+    def test_clean_tree_passes(self):
+        tree = Tree()
+        for _ in range(2):  # the second time from what clang-tidy's pass left behind
+            out = tree.gate()
+            self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+            self.assertEqual(out.stdout.splitlines()[-1], "7 passed, 0 failed")
+
+    def test_planted(self):
+        for gate, file, text, says in PLANTED:
+            with self.subTest(gate=gate, says=says):
+                out = Tree([(file, text)]).gate(gate)
+                self.assertEqual(out.returncode, 1, out.stdout + out.stderr)
+                self.assertIn(says, out.stdout)
+                self.assertEqual(out.stdout.splitlines()[-1], "0 passed, 1 failed")
+
+    def test_limits_are_inclusive(self):
+        out = Tree([("tests/x.c", function("test_x", 70)), ("tcp/tcp_y.c", LICENSE + "\n" * 599)]).gate("sizes")
+        self.assertEqual(out.returncode, 0, out.stdout)
+
+    def test_one_stray_name_in_ten_is_allowed(self):
+        names = "".join(function(f"tcp_x_{i}", 4) for i in range(8)) + function("stray", 4)
+        self.assertEqual(Tree([("tcp/tcp_x.c", names)]).gate("names").returncode, 0)
+
+    def test_broken_compile_database_fails(self):
+        tree = Tree()
+        (tree.root / "build/compile_commands.json").unlink()
+        out = tree.gate("tidy")
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("cannot check", out.stdout)
+
+
+class TestTally(unittest.TestCase):
+    def tally(self, *args, ci="false"):
+        return subprocess.run([sys.executable, HERE / "tally.py", *args], capture_output=True, text=True,
+                              env={"CI": ci, "PATH": "/usr/bin"})
+
+    def lines(self, *args):
+        return self.tally(*args).stdout.splitlines()
+
+    def file(self, text):
+        file = tempfile.NamedTemporaryFile("w", delete=False)
+        self.addCleanup(pathlib.Path(file.name).unlink)
+        with file:
+            file.write(text)
+        return file.name
+
+    def test_meson(self):
+        ok = "[       OK ] test_a\n[       OK ] test_b\n"
+        bad = "[  FAILED  ] test_c\n[==========] 2\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] test_c\n"
+        entries = [
+            {"name": "two", "result": "OK", "stdout": ok},
+            {"name": "plain", "result": "OK"},
+            {"name": "bad", "result": "FAIL", "stdout": ok, "stderr": bad},
+            {"name": "crash", "result": "ERROR", "stdout": ok},
+            {"name": "slow", "result": "TIMEOUT"},
+            {"name": "not", "result": "SKIP"},
+            {"name": "part", "result": "OK", "stdout": "[  SKIPPED ] test_a\n"},
+        ]
+        log = self.file("\n".join(map(json.dumps, entries)) + "\n")
+        self.assertEqual(self.lines("meson", "unit", log),
+                         ["2 1 0 unit: bad", "2 1 0 unit: crash", "0 1 0 unit: slow", "0 0 1 unit: not",
+                          "0 0 1 unit: part", "3 0 0 unit"])
+
+    def test_no_tests_of_a_suite(self):
+        self.assertEqual(self.lines("meson", "sim", "/nonexistent"), ["0 0 0 sim"])
+
+    def test_text(self):
+        log = self.file("ok a\n3 passed, 0 failed\n")
+        self.assertEqual(self.lines("text", "gates", "0", log), ["3 0 0 gates"])
+        self.assertEqual(self.lines("text", "gates", "1", log), ["3 1 0 gates: exit status 1"])
+        log = self.file("0 passed, 0 failed, 9 skipped\n")
+        self.assertEqual(self.lines("text", "interop", "77", log), ["0 0 9 interop"])
+        log = self.file("Traceback\n")
+        self.assertEqual(self.lines("text", "interop", "1", log)[0].split()[:3], ["0", "1", "0"])
+
+    def test_step(self):
+        self.assertEqual(self.lines("step", "build", "0"), ["1 0 0 build"])
+        self.assertEqual(self.lines("step", "build", "2"), ["0 1 0 build: exit status 2"])
+
+    def test_sum(self):
+        for rows, ci, last, status in (
+                ("3 0 0 a\n4 0 0 b\n", "true", "7 passed, 0 failed", 0),
+                ("3 0 0 a\n4 1 0 b\n", "false", "7 passed, 1 failed", 1),
+                ("3 0 2 a\n", "false", "3 passed, 0 failed, 2 skipped", 0),
+                ("3 0 2 a\n", "true", "3 passed, 2 failed, 2 skipped", 1),
+                ("", "false", "0 passed, 0 failed", 1)):
+            with self.subTest(rows=rows, ci=ci):
+                out = self.tally("sum", self.file(rows), ci=ci)
+                self.assertEqual(out.stdout.splitlines()[-1], last)
+                self.assertEqual(out.returncode, status)
+
+
+if __name__ == "__main__":
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(
+        unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
+    bad = len({str(getattr(test, "test_case", test)) for test, _ in result.failures + result.errors})
+    print(f"{result.testsRun - bad} passed, {bad} failed")
+    sys.exit(bad > 0)
