@@ -123,6 +123,13 @@ cubic_on_ack(struct tcp_cc *cc, const struct tcp_cc_ack *ack)
 	tcp_cc_grow(cc, (uint32_t)octets);
 }
 
+/* beta in whole octets. */
+static uint32_t
+beta_of(uint32_t flight)
+{
+	return (uint32_t)((uint64_t)flight * 7 / 10);
+}
+
 /* §4.6, §4.7. */
 static void
 reduce(struct tcp_cc *cc, uint32_t flight)
@@ -134,7 +141,7 @@ reduce(struct tcp_cc *cc, uint32_t flight)
 	s->w_max = cwnd < s->w_max ? cwnd * (1.0 + CUBIC_BETA) / 2.0 : cwnd;
 	s->cwnd_prior = cwnd;
 	s->epoch_ns = 0;
-	cc->ssthresh = iw_len_max((uint32_t)(flight * CUBIC_BETA), 2 * cc->mss);
+	cc->ssthresh = iw_len_max(beta_of(flight), 2 * cc->mss);
 }
 
 static void
@@ -142,7 +149,7 @@ cubic_enter_recovery(struct tcp_cc *cc, enum tcp_cc_cause cause, uint32_t flight
 {
 	reduce(cc, flight);
 	if (cause == TCP_CC_ECN)
-		cc->cwnd = iw_len_max((uint32_t)(flight * CUBIC_BETA), cc->mss);
+		cc->cwnd = iw_len_max(beta_of(flight), cc->mss);
 }
 
 static void

@@ -71,9 +71,10 @@ distance(uint32_t a, uint32_t b)
 	return iw_seq_lt(a, b) ? b - a : a - b;
 }
 
-/* The first record that ends behind seq, from the nearest of both ends and the hint; NULL: none, or too far. */
+/* The first record that ends behind seq, from the nearest of both ends and the hint.  NULL: none, or too far; then the
+ * hint has come nearer for the next ACK. */
 static struct tcp_txq_rec *
-find(const struct tcp_txq *q, uint32_t seq, uint32_t *steps)
+find(struct tcp_txq *q, uint32_t seq, uint32_t *steps)
 {
 	struct tcp_txq_rec *start[] = {tcp_txq_first(q), q->hint, last_sent(q)}, *rec = start[0], *prev;
 
@@ -88,20 +89,20 @@ find(const struct tcp_txq *q, uint32_t seq, uint32_t *steps)
 		rec = prev;
 		--*steps;
 	}
-	return *steps > 0 ? rec : NULL;
+	if (*steps > 0)
+		return rec;
+	q->hint = rec;
+	return NULL;
 }
 
-/* Marks what the block wholly covers.  false: the steps were used up before its end. */
-static bool
-mark_block(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *b, uint32_t *steps,
+/* Marks what the block wholly covers.  Returns how far it was dealt with: to its end, or as far as the steps went. */
+static uint32_t
+mark_block(const struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *b, uint32_t *steps,
 	   struct tcp_txq_delta *delta)
 {
 	uint32_t from = news_from(s, b);
-	struct tcp_txq_rec *rec;
+	struct tcp_txq_rec *rec = from == b->to ? NULL : find(q, from, steps);
 
-	if (from == b->to)
-		return true;
-	rec = find(q, from, steps);
 	while (rec && *steps > 0 && rec != q->unsent && iw_seq_leq(tcp_txq_rec_end(rec), b->to)) {
 		if (iw_seq_geq(rec->seq, b->from))
 			tcp_txq_mark_sacked(q, rec, delta);
@@ -109,7 +110,9 @@ mark_block(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *b, uint
 		rec = tcp_txq_next(q, rec);
 		--*steps;
 	}
-	return *steps > 0;
+	if (*steps > 0)
+		return b->to;
+	return rec ? iw_seq_max(from, rec->seq) : from;
 }
 
 struct tcp_sack_result
@@ -129,9 +132,12 @@ tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *blocks
 		else
 			res.bad++;
 	}
-	while (n_done < n_sorted && mark_block(s, q, &sorted[n_done], &steps, delta))
-		n_done++;
-	res.cut_short = n_done < n_sorted;
+	while (n_done < n_sorted && steps > 0) {
+		struct iw_range *b = &sorted[n_done++];
+
+		b->to = mark_block(s, q, b, &steps, delta);
+	}
+	res.cut_short = steps == 0;
 	s->n_seen = (uint8_t)n_done;
 	for (uint32_t i = 0; i < n_done; i++)
 		s->seen[i] = sorted[i];

@@ -16,7 +16,7 @@
 
 /* Of one connection. */
 struct tcp_sack {
-	struct iw_range seen[TCP_SACK_MAX]; /* blocks of the last ACK, wholly dealt with */
+	struct iw_range seen[TCP_SACK_MAX]; /* blocks of the last ACK, as far as they were dealt with */
 	uint8_t n_seen;
 };
 
