@@ -10,14 +10,10 @@
 #include <stdint.h>
 
 #include "range.h"
+#include "tcp_rxq_piece.h"
 #include "view.h"
 
 #define TCP_RXQ_RUNS 64 /* islands of out-of-order octets in one connection */
-
-struct tcp_rxq_node {
-	struct tcp_rxq_node *next;
-	struct iw_view v;
-};
 
 /* An island: [from, to) without a hole. */
 struct tcp_rxq_run {
@@ -32,17 +28,6 @@ struct tcp_rxq_ooo {
 	struct tcp_rxq_ooo *next_free;
 	uint32_t n, mbufs, clock;
 	struct tcp_rxq_run run[TCP_RXQ_RUNS + 1]; /* sorted, a hole between each two; one more while joining */
-};
-
-/* Of one engine. */
-struct tcp_rxq_pool {
-	struct rte_mempool *data_pool; /* for copies */
-	struct tcp_rxq_node *nodes, *free_node;
-	struct tcp_rxq_ooo *ooos, *free_ooo;
-	uint32_t nodes_used, max_nodes; /* one more exists: compaction's */
-	uint32_t ooos_used;
-	uint32_t ooo_mbufs, max_ooo_mbufs;
-	uint64_t compactions, compacted_mbufs; /* queues packed; mbufs freed by it */
 };
 
 /* Of one connection. */

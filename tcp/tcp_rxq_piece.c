@@ -2,45 +2,8 @@
 #include "tcp_rxq_piece.h"
 
 #include <assert.h>
-#include <iwarp/err.h>
 
-#include "env.h"
 #include "len.h"
-
-/* ---- pools ---- */
-
-int
-tcp_rxq_pool_init(struct tcp_rxq_pool *p, struct rte_mempool *data_pool, uint32_t max_nodes, uint32_t max_ooo_mbufs,
-		  uint32_t max_ooo_conns)
-{
-	*p = (struct tcp_rxq_pool){.data_pool = data_pool, .max_nodes = max_nodes, .max_ooo_mbufs = max_ooo_mbufs};
-	if (max_ooo_mbufs >= max_nodes || max_nodes == UINT32_MAX)
-		return -IW_E_INVAL;
-	p->nodes = iw_env_alloc(((size_t)max_nodes + 1) * sizeof(*p->nodes));
-	p->ooos = iw_env_alloc((size_t)max_ooo_conns * sizeof(*p->ooos));
-	if (!p->nodes || !p->ooos) {
-		tcp_rxq_pool_fini(p);
-		return -IW_E_NOMEM;
-	}
-	for (uint32_t i = 0; i <= max_nodes; i++) {
-		p->nodes[i].next = p->free_node;
-		p->free_node = &p->nodes[i];
-	}
-	for (uint32_t i = 0; i < max_ooo_conns; i++) {
-		p->ooos[i].next_free = p->free_ooo;
-		p->free_ooo = &p->ooos[i];
-	}
-	return 0;
-}
-
-void
-tcp_rxq_pool_fini(struct tcp_rxq_pool *p)
-{
-	assert(p->nodes_used == 0 && p->ooos_used == 0 && p->ooo_mbufs == 0);
-	iw_env_free(p->nodes);
-	iw_env_free(p->ooos);
-	*p = (struct tcp_rxq_pool){0};
-}
 
 struct tcp_rxq_node *
 tcp_rxq_piece_node(struct tcp_rxq_pool *p, struct iw_view v)

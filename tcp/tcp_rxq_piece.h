@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The nodes of receive queues, and the pieces that a packet falls into when parts of it are held already.  Used by
- * tcp_rxq only. */
+/* The nodes of receive queues, and the pieces that a packet falls into when parts of it are held already.  tcp_rxq
+ * alone calls these. */
 #ifndef TCP_RXQ_PIECE_H
 #define TCP_RXQ_PIECE_H
 
-#include "tcp_rxq.h"
+#include <rte_mbuf.h>
+#include <stdint.h>
+
+#include "range.h"
+#include "view.h"
+
+struct tcp_rxq_node {
+	struct tcp_rxq_node *next;
+	struct iw_view v;
+};
+
+struct tcp_rxq_ooo;
+
+/* Of one engine. */
+struct tcp_rxq_pool {
+	struct rte_mempool *data_pool; /* for copies */
+	struct tcp_rxq_node *nodes, *free_node;
+	struct tcp_rxq_ooo *ooos, *free_ooo;
+	uint32_t nodes_used, max_nodes; /* one more exists: compaction's */
+	uint32_t ooos_used;
+	uint32_t ooo_mbufs, max_ooo_mbufs;
+	uint64_t compactions, compacted_mbufs; /* queues packed; mbufs freed by it */
+};
 
 /* The payload of a packet in sequence space, and the piece of it whose mbuf segments were taken over. */
 struct tcp_rxq_packet {
