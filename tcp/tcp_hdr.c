@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tcp_hdr.h"
+
+#include <assert.h>
+#include <rte_ip.h>
+
+#include "cursor.h"
+#include "len.h"
+
+enum option_kind { OPT_EOL = 0, OPT_NOP = 1, OPT_MSS = 2, OPT_WS = 3, OPT_SACK_PERM = 4, OPT_SACK = 5, OPT_TS = 8 };
+
+enum option_len { LEN_MSS = 4, LEN_WS = 3, LEN_SACK_PERM = 2, LEN_TS = 10, LEN_SACK_HEAD = 2, LEN_BLOCK = 8 };
+
+#define CKSUM_OFFSET 16
+
+/* ---- parse ---- */
+
+static void
+read_sack(struct iw_reader *r, uint32_t len, struct tcp_seg *seg)
+{
+	seg->n_sack = (uint8_t)((len - LEN_SACK_HEAD) / LEN_BLOCK);
+	for (uint32_t i = 0; i < seg->n_sack; i++) {
+		seg->sack[i].from = iw_reader_u32(r);
+		seg->sack[i].to = iw_reader_u32(r);
+	}
+}
+
+/* The length that an option of this kind must have is the one it has; unknown kinds may have any. */
+static bool
+option_len_is_legal(uint8_t kind, uint32_t len)
+{
+	switch (kind) {
+	case OPT_MSS:
+		return len == LEN_MSS;
+	case OPT_WS:
+		return len == LEN_WS;
+	case OPT_SACK_PERM:
+		return len == LEN_SACK_PERM;
+	case OPT_TS:
+		return len == LEN_TS;
+	case OPT_SACK:
+		return len > LEN_SACK_HEAD && (len - LEN_SACK_HEAD) % LEN_BLOCK == 0 &&
+		       (len - LEN_SACK_HEAD) / LEN_BLOCK <= TCP_SACK_MAX;
+	default:
+		return len >= 2;
+	}
+}
+
+/* r holds the option's body of len - 2 octets. */
+static void
+read_option(uint8_t kind, uint32_t len, struct iw_reader *r, struct tcp_seg *seg)
+{
+	bool syn = (seg->flags & TCP_SYN) != 0;
+
+	if (kind == OPT_TS) {
+		seg->has_ts = true;
+		seg->tsval = iw_reader_u32(r);
+		seg->tsecr = iw_reader_u32(r);
+	} else if (kind == OPT_SACK) {
+		read_sack(r, len, seg);
+	} else if (kind == OPT_MSS && syn) {
+		seg->has_mss = true;
+		seg->mss = iw_reader_u16(r);
+	} else if (kind == OPT_WS && syn) {
+		seg->has_ws = true;
+		seg->ws = (uint8_t)iw_len_min(iw_reader_u8(r), TCP_WS_MAX);
+	} else if (kind == OPT_SACK_PERM && syn) {
+		seg->sack_perm = true;
+	}
+}
+
+/* Ends: each turn takes at least one octet. */
+static bool
+read_options(struct iw_reader *r, struct tcp_seg *seg)
+{
+	while (iw_reader_left(r) > 0) {
+		uint8_t kind = iw_reader_u8(r);
+		struct iw_reader body;
+		const uint8_t *p;
+		uint32_t len;
+
+		if (kind == OPT_EOL)
+			break;
+		if (kind == OPT_NOP)
+			continue;
+		len = iw_reader_u8(r);
+		if (r->bad || !option_len_is_legal(kind, len))
+			return false;
+		p = iw_reader_take(r, len - 2);
+		if (!p)
+			return false;
+		body = iw_reader_init(p, len - 2);
+		read_option(kind, len, &body, seg);
+	}
+	return true;
+}
+
+static void
+read_fixed(struct iw_reader *r, struct tcp_seg *seg)
+{
+	seg->sport = iw_reader_u16(r);
+	seg->dport = iw_reader_u16(r);
+	seg->seq = iw_reader_u32(r);
+	seg->ack = iw_reader_u32(r);
+	seg->hdr_len = (uint8_t)((iw_reader_u8(r) >> 4) * 4);
+	seg->flags = iw_reader_u8(r);
+	seg->wnd = iw_reader_u16(r);
+	iw_reader_u16(r); /* checksum: verified before */
+	seg->urp = iw_reader_u16(r);
+}
+
+enum tcp_hdr_verdict
+tcp_hdr_parse(const struct rte_mbuf *m, uint32_t l4_off, uint32_t l4_len, struct tcp_seg *seg)
+{
+	uint8_t copy[TCP_HDR_MAX];
+	uint32_t room = iw_len_min(l4_len, TCP_HDR_MAX);
+	struct tcp_seg s = {0};
+	struct iw_reader r;
+	const void *p;
+
+	if (l4_len < TCP_HDR_MIN || !iw_len_fits(l4_off, l4_len, rte_pktmbuf_pkt_len(m)))
+		return TCP_HDR_SHORT;
+	p = rte_pktmbuf_read(m, l4_off, room, copy);
+	if (!p)
+		return TCP_HDR_SHORT;
+	r = iw_reader_init(p, TCP_HDR_MIN);
+	read_fixed(&r, &s);
+	if (s.hdr_len < TCP_HDR_MIN || s.hdr_len > room)
+		return TCP_HDR_OFFSET;
+	r = iw_reader_init((const uint8_t *)p + TCP_HDR_MIN, s.hdr_len - TCP_HDR_MIN);
+	if (!read_options(&r, &s))
+		return TCP_HDR_BAD_OPTION;
+	s.off = l4_off + s.hdr_len;
+	s.len = l4_len - s.hdr_len;
+	*seg = s;
+	return TCP_HDR_OK;
+}
+
+/* ---- emit ---- */
+
+static uint32_t
+syn_options_len(const struct tcp_seg *seg)
+{
+	return (seg->has_mss ? LEN_MSS : 0) + (seg->has_ts ? 12 : seg->sack_perm ? 4 : 0) + (seg->has_ws ? 4 : 0);
+}
+
+/* Blocks that fit beside the timestamps. */
+static uint32_t
+blocks_that_fit(const struct tcp_seg *seg)
+{
+	uint32_t room = TCP_HDR_MAX - TCP_HDR_MIN - (seg->has_ts ? TCP_HDR_TS_LEN : 0);
+
+	return iw_len_min(seg->n_sack, (room - 2 - LEN_SACK_HEAD) / LEN_BLOCK);
+}
+
+uint32_t
+tcp_hdr_len(const struct tcp_seg *seg)
+{
+	uint32_t blocks;
+
+	if (seg->flags & TCP_SYN)
+		return TCP_HDR_MIN + syn_options_len(seg);
+	blocks = blocks_that_fit(seg);
+	return TCP_HDR_MIN + (seg->has_ts ? TCP_HDR_TS_LEN : 0) + (blocks ? 2 + LEN_SACK_HEAD + blocks * LEN_BLOCK : 0);
+}
+
+static void
+write_fixed(struct iw_writer *w, const struct tcp_seg *seg, uint32_t hdr_len)
+{
+	iw_writer_u16(w, seg->sport);
+	iw_writer_u16(w, seg->dport);
+	iw_writer_u32(w, seg->seq);
+	iw_writer_u32(w, seg->ack);
+	iw_writer_u8(w, (uint8_t)(hdr_len / 4 << 4));
+	iw_writer_u8(w, seg->flags);
+	iw_writer_u16(w, seg->wnd);
+	iw_writer_u16(w, 0);
+	iw_writer_u16(w, seg->urp);
+}
+
+static void
+write_head(struct iw_writer *w, uint8_t kind, uint32_t len)
+{
+	iw_writer_u8(w, kind);
+	iw_writer_u8(w, (uint8_t)len);
+}
+
+static void
+write_nops(struct iw_writer *w, uint32_t n)
+{
+	while (n-- > 0)
+		iw_writer_u8(w, OPT_NOP);
+}
+
+static void
+write_ts(struct iw_writer *w, const struct tcp_seg *seg)
+{
+	write_head(w, OPT_TS, LEN_TS);
+	iw_writer_u32(w, seg->tsval);
+	iw_writer_u32(w, seg->tsecr);
+}
+
+static void
+write_syn_options(struct iw_writer *w, const struct tcp_seg *seg)
+{
+	if (seg->has_mss) {
+		write_head(w, OPT_MSS, LEN_MSS);
+		iw_writer_u16(w, seg->mss);
+	}
+	if (seg->has_ts != seg->sack_perm)
+		write_nops(w, 2);
+	if (seg->sack_perm)
+		write_head(w, OPT_SACK_PERM, LEN_SACK_PERM);
+	if (seg->has_ts)
+		write_ts(w, seg);
+	if (seg->has_ws) {
+		write_nops(w, 1);
+		write_head(w, OPT_WS, LEN_WS);
+		iw_writer_u8(w, seg->ws);
+	}
+}
+
+static void
+write_options(struct iw_writer *w, const struct tcp_seg *seg)
+{
+	uint32_t blocks = blocks_that_fit(seg);
+
+	if (seg->has_ts) {
+		write_nops(w, 2);
+		write_ts(w, seg);
+	}
+	if (!blocks)
+		return;
+	write_nops(w, 2);
+	write_head(w, OPT_SACK, LEN_SACK_HEAD + blocks * LEN_BLOCK);
+	for (uint32_t i = 0; i < blocks; i++) {
+		iw_writer_u32(w, seg->sack[i].from);
+		iw_writer_u32(w, seg->sack[i].to);
+	}
+}
+
+uint32_t
+tcp_hdr_push(struct rte_mbuf *m, const struct tcp_seg *seg)
+{
+	uint32_t hdr_len = tcp_hdr_len(seg);
+	struct iw_writer w;
+	char *p;
+
+	assert(seg->n_sack <= TCP_SACK_MAX && hdr_len <= TCP_HDR_MAX && hdr_len % 4 == 0);
+	p = rte_pktmbuf_prepend(m, (uint16_t)hdr_len);
+	if (!p)
+		return 0;
+	w = iw_writer_init(p, hdr_len);
+	write_fixed(&w, seg, hdr_len);
+	if (seg->flags & TCP_SYN)
+		write_syn_options(&w, seg);
+	else
+		write_options(&w, seg);
+	assert(!w.bad && iw_writer_left(&w) == 0);
+	return hdr_len;
+}
+
+uint32_t
+tcp_hdr_sum(const struct rte_mbuf *m, uint32_t hdr_len)
+{
+	assert(hdr_len <= rte_pktmbuf_data_len(m));
+	return rte_raw_cksum(rte_pktmbuf_mtod(m, const void *), hdr_len);
+}
+
+void
+tcp_hdr_set_cksum(struct rte_mbuf *m, uint16_t cksum)
+{
+	assert(rte_pktmbuf_data_len(m) >= TCP_HDR_MIN);
+	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, CKSUM_OFFSET), &cksum, sizeof(cksum));
+}

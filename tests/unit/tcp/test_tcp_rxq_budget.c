@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Limits of receive queues: spec T28, T30; security X2; design D13 (compaction), D19; shortages of everything. */
+#include <iwarp/err.h>
+
+#include "env.h"
+#include "rxq_bench.h"
+
+/* X2, T30: the out-of-order budget is full; the octet that is missing still gets in, and all flows. */
+static void
+test_T30_in_order_gets_in_when_out_of_order_is_full(void **state)
+{
+	uint32_t kept = 0;
+
+	(void)state;
+	open_queue(64, 16, 4, 0xffffff00u);
+	for (uint32_t i = 0; i < 40; i++) {
+		enum tcp_rxq_verdict v = add(&q, 0xffffff01u + i, 1).verdict;
+
+		assert_true(v == TCP_RXQ_OOO || v == TCP_RXQ_NO_OOO);
+		kept += v == TCP_RXQ_OOO;
+	}
+	assert_int_equal(kept, 8); /* as much as it leaves to the others */
+	assert_int_equal(p.ooo_mbufs, 8);
+	assert_blocks(4, 1, BLOCKS({0xffffff01u, 0xffffff09u})); /* dropped before SACKed */
+	assert_int_equal(add(&q, 0xffffff00u, 1).advanced, 9);
+	assert_int_equal(p.ooo_mbufs, 0);
+	read_and_check(&q, 9);
+	close_queue();
+}
+
+/* X2: hostile connections that fill what they get leave something to an honest one. */
+static void
+test_X2_budget_is_shared(void **state)
+{
+	struct tcp_rxq bad[3];
+	uint32_t honest = 0;
+
+	(void)state;
+	open_queue(2048, 1024, 8, 0);
+	for (uint32_t c = 0; c < 3; c++) {
+		tcp_rxq_init(&bad[c], 0);
+		for (uint32_t i = 0; i < 2000; i++)
+			add(&bad[c], 1 + i, 1);
+	}
+	assert_true(p.ooo_mbufs <= 1024 - 128);
+	for (uint32_t i = 0; i < 200; i++)
+		honest += add(&q, 1448 + i * 1448, 1448).verdict == TCP_RXQ_OOO;
+	assert_in_range(honest, 60, 130);
+	for (uint32_t c = 0; c < 3; c++)
+		tcp_rxq_fini(&bad[c], &p);
+	close_queue();
+}
+
+static void
+test_T28_islands_are_bounded(void **state)
+{
+	(void)state;
+	open_queue(4096, 2048, 2, 0);
+	for (uint32_t i = 0; i < TCP_RXQ_RUNS; i++)
+		assert_int_equal(add(&q, 10 + i * 10, 5).verdict, TCP_RXQ_OOO);
+	assert_int_equal(add(&q, 10 + TCP_RXQ_RUNS * 10, 5).verdict, TCP_RXQ_NO_OOO);
+	/* What touches an island is still taken: at its end, at its head, and between two. */
+	assert_int_equal(add(&q, 5 + TCP_RXQ_RUNS * 10, 2).verdict, TCP_RXQ_OOO);
+	assert_int_equal(add(&q, 9, 1).verdict, TCP_RXQ_OOO);
+	assert_int_equal(add(&q, 15, 5).verdict, TCP_RXQ_OOO);
+	assert_int_equal(q.ooo->n, TCP_RXQ_RUNS - 1);
+	assert_int_equal(add(&q, 20 + TCP_RXQ_RUNS * 10, 5).verdict, TCP_RXQ_OOO);
+	close_queue();
+}
+
+/* Only max_ooo_conns connections can hold something out of order. */
+static void
+test_out_of_order_state_runs_out(void **state)
+{
+	struct tcp_rxq other;
+
+	(void)state;
+	open_queue(64, 32, 1, 0);
+	tcp_rxq_init(&other, 0);
+	assert_int_equal(add(&q, 5, 5).verdict, TCP_RXQ_OOO);
+	assert_int_equal(add(&other, 5, 5).verdict, TCP_RXQ_NO_OOO);
+	assert_int_equal(add(&other, 0, 5).verdict, TCP_RXQ_IN_ORDER);
+	assert_int_equal(add(&q, 0, 5).verdict, TCP_RXQ_FILLED);
+	assert_int_equal(add(&other, 10, 5).verdict, TCP_RXQ_OOO);
+	tcp_rxq_fini(&other, &p);
+	close_queue();
+}
+
+/* D13: one-octet segments pin no mbuf each; each octet is copied once at most (data mbufs show it). */
+static void
+test_D13_one_octet_segments_are_compacted(void **state)
+{
+	(void)state;
+	open_queue(256, 64, 2, 0xffffff00u);
+	for (uint32_t i = 0; i < 20000; i++) {
+		assert_int_equal(add(&q, 0xffffff00u + i, 1).verdict, TCP_RXQ_IN_ORDER);
+		assert_true(q.mbufs <= tcp_rxq_mbuf_limit(q.octets));
+		assert_int_equal(mbufpool_in_use(rx_pool) + mbufpool_in_use(data_pool), q.mbufs);
+	}
+	assert_in_range(mbufpool_in_use(data_pool), 9, 10);
+	for (uint32_t n = 1; q.octets > 0; n = n * 2 + 1)
+		read_and_check(&q, n < q.octets ? n : q.octets);
+	assert_int_equal(mbufpool_in_use(rx_pool) + mbufpool_in_use(data_pool), 0);
+	close_queue();
+}
+
+/* A lawful FPDU of 64 KiB in small segments can be seen whole in one peek. */
+static void
+test_D13_a_large_fpdu_in_small_segments_fits_a_peek(void **state)
+{
+	struct iw_view v[TCP_RXQ_RUNS * 4];
+
+	(void)state;
+	for (uint32_t size = 1; size < 1500; size = size * 3 + 1) {
+		open_queue(4096, 64, 2, 7);
+		for (uint32_t at = 0; at < 65536; at += size)
+			add(&q, 7 + at, size);
+		assert_true(tcp_rxq_peek(&q, v, 192) == q.mbufs);
+		close_queue();
+	}
+}
+
+/* Reading in the middle of a packed mbuf, and adding behind it. */
+static void
+test_D13_reading_and_packing_alternate(void **state)
+{
+	uint32_t seq = 0xfffff000u;
+
+	(void)state;
+	open_queue(256, 64, 2, seq);
+	for (uint32_t i = 0; i < 3000; i++) {
+		uint32_t n = 1 + i * 7 % 13;
+
+		assert_int_equal(add(&q, seq, n).verdict, TCP_RXQ_IN_ORDER);
+		seq += n;
+		if (i % 5 == 4)
+			read_and_check(&q, q.octets * (i % 4) / 4);
+		assert_true(q.mbufs <= tcp_rxq_mbuf_limit(q.octets));
+	}
+	read_and_check(&q, q.octets);
+	close_queue();
+}
+
+/* No mbuf to compact into: the next segment is dropped by name, none is lost, and it goes on when there is one. */
+static void
+test_D13_no_mbuf_for_compaction(void **state)
+{
+	struct tcp_rxq_added a = {0};
+	uint32_t seq = 0;
+
+	(void)state;
+	open_queue(256, 64, 2, 0);
+	for (; a.verdict == TCP_RXQ_IN_ORDER && seq < 100; seq++) {
+		mbufpool_set_fuse(data_pool, 1);
+		a = add(&q, seq, 1);
+	}
+	seq--;
+	assert_int_equal(a.verdict, TCP_RXQ_NO_NODE);
+	assert_int_equal(a.advanced, 0);
+	assert_int_equal(seq, 9); /* the limit is 8; the ninth could not be packed, the tenth was refused */
+	mbufpool_set_fuse(data_pool, 0);
+	assert_int_equal(add(&q, seq, 1).verdict, TCP_RXQ_IN_ORDER);
+	assert_true(q.mbufs <= 2);
+	read_and_check(&q, seq + 1);
+	close_queue();
+}
+
+static void
+test_nodes_run_out(void **state)
+{
+	(void)state;
+	open_queue(5, 3, 2, 0);
+	assert_int_equal(add(&q, 10, 5).verdict, TCP_RXQ_OOO);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(add(&q, i, 1).verdict, TCP_RXQ_FILLED);
+	assert_int_equal(add(&q, 4, 1).verdict, TCP_RXQ_NO_NODE);
+	assert_int_equal(add(&q, 20, 5).verdict, TCP_RXQ_NO_OOO);
+	assert_int_equal(tcp_rxq_add(&q, &p, packet(6, 4, 3), HDR, 6, 4, 100).verdict, TCP_RXQ_NO_NODE);
+	assert_int_equal(mbufpool_in_use(rx_pool), 5);
+	read_and_check(&q, 4);
+	assert_int_equal(add(&q, 4, 6).advanced, 11);
+	read_and_check(&q, 11);
+	close_queue();
+}
+
+/* A segment over two holes needs a copy for the second; without an mbuf that part is dropped, the first one stays. */
+static void
+test_no_mbuf_for_the_second_piece(void **state)
+{
+	(void)state;
+	open_queue(64, 32, 2, 0);
+	add(&q, 10, 10);
+	mbufpool_set_fuse(data_pool, 1);
+	assert_int_equal(add(&q, 0, 30).verdict, TCP_RXQ_FILLED);
+	assert_int_equal(q.nxt, 20);
+	assert_int_equal(add(&q, 20, 10).verdict, TCP_RXQ_IN_ORDER);
+	read_and_check(&q, 30);
+	close_queue();
+}
+
+/* D19: the sender may hold the same mbuf: not an octet and no field of it changes until it is free. */
+static void
+test_D19_shared_mbufs_are_not_touched(void **state)
+{
+	struct rte_mbuf *m[3], was[3], *seg;
+	uint8_t copy[3][200];
+
+	(void)state;
+	open_queue(64, 32, 2, 0);
+	m[0] = packet(100, 0, 70); /* header and payload in 3 segments */
+	for (int i = 1; i < 3; i++)
+		m[i] = m[i - 1]->next;
+	for (int i = 0; i < 3; i++) {
+		rte_mbuf_refcnt_update(m[i], 1);
+		was[i] = *m[i];
+		memcpy(copy[i], rte_pktmbuf_mtod(m[i], void *), m[i]->data_len);
+	}
+	add(&q, 40, 20);
+	tcp_rxq_add(&q, &p, m[0], HDR, 100, 0, 1000); /* cut around 40..59: taken, duplicate, copied */
+	assert_int_equal(q.nxt, 100);
+	for (uint32_t i = 100; i < 140; i++)
+		add(&q, i, 1);
+	assert_true(p.compactions > 0);
+	read_and_check(&q, 140);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(rte_mbuf_refcnt_read(m[i]), 1);
+		rte_mbuf_refcnt_set(&was[i], 1);
+		assert_memory_equal(m[i], &was[i], offsetof(struct rte_mbuf, dynfield1));
+		assert_memory_equal(rte_pktmbuf_mtod(m[i], void *), copy[i], m[i]->data_len);
+	}
+	seg = m[0];
+	rte_pktmbuf_free(seg);
+	close_queue();
+}
+
+static void
+test_creation(void **state)
+{
+	(void)state;
+	assert_int_equal(tcp_rxq_pool_init(&p, NULL, 8, 8, 1), -IW_E_INVAL);
+	for (uint32_t n = 1; n <= 2; n++) {
+		iw_env_alloc_fuse = n;
+		assert_int_equal(tcp_rxq_pool_init(&p, NULL, 8, 4, 1), -IW_E_NOMEM);
+	}
+	iw_env_alloc_fuse = 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_T30_in_order_gets_in_when_out_of_order_is_full),
+		cmocka_unit_test(test_X2_budget_is_shared),
+		cmocka_unit_test(test_T28_islands_are_bounded),
+		cmocka_unit_test(test_out_of_order_state_runs_out),
+		cmocka_unit_test(test_D13_one_octet_segments_are_compacted),
+		cmocka_unit_test(test_D13_a_large_fpdu_in_small_segments_fits_a_peek),
+		cmocka_unit_test(test_D13_reading_and_packing_alternate),
+		cmocka_unit_test(test_D13_no_mbuf_for_compaction),
+		cmocka_unit_test(test_nodes_run_out),
+		cmocka_unit_test(test_no_mbuf_for_the_second_piece),
+		cmocka_unit_test(test_D19_shared_mbufs_are_not_touched),
+		cmocka_unit_test(test_creation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spec T28; RFC 2018 §3, RFC 2883 §4 and §5, RFC 6675 §4. */
+#include "tcp_sack.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mbufpool.h"
+#include "seq.h"
+
+static const uint32_t starts[] = {1000, 0xffffff00u};
+#define EACH_START(s) for (size_t i_ = 0, s = starts[0]; i_ < 2; s = starts[++i_ & 1])
+#define SMSS 100
+
+static struct rte_mempool *pool;
+static struct tcp_txq_pool p;
+static struct tcp_txq q;
+static struct tcp_sack sack;
+
+/* n records of len octets in flight, sent at 1, 2, ... */
+static void
+open_flight(uint32_t seq, uint32_t n, uint32_t len)
+{
+	pool = mbufpool_create("data", 256, 0);
+	assert_int_equal(tcp_txq_pool_init(&p, pool, pool, n + 8), 0);
+	tcp_txq_init(&q, seq);
+	tcp_sack_init(&sack);
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+		memset(rte_pktmbuf_append(m, (uint16_t)len), 0, len);
+		tcp_txq_sent(&q, tcp_txq_append(&q, &p, m), i + 1);
+	}
+}
+
+static struct tcp_txq_rec *
+append(uint32_t len)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	memset(rte_pktmbuf_append(m, (uint16_t)len), 0, len);
+	return tcp_txq_append(&q, &p, m);
+}
+
+static void
+close_flight(void)
+{
+	tcp_txq_fini(&q, &p);
+	tcp_txq_pool_fini(&p);
+	mbufpool_destroy(pool);
+}
+
+static struct tcp_txq_rec *
+nth(uint32_t n)
+{
+	struct tcp_txq_rec *rec = tcp_txq_first(&q);
+
+	while (n-- > 0)
+		rec = tcp_txq_next(&q, rec);
+	return rec;
+}
+
+static struct tcp_sack_result
+rx(const struct iw_range *blocks, uint32_t n, struct tcp_txq_delta *d)
+{
+	*d = (struct tcp_txq_delta){.rexmit_limit_ns = UINT64_MAX};
+	return tcp_sack_rx(&sack, &q, blocks, n, d);
+}
+
+/* The SACKed records as bits. */
+static uint32_t
+sacked_bits(void)
+{
+	uint32_t bits = 0, i = 0;
+
+	for (struct tcp_txq_rec *r = tcp_txq_first(&q); r && i < 32; r = tcp_txq_next(&q, r), i++)
+		bits |= (r->flags & TCP_REC_SACKED ? 1u : 0) << i;
+	return bits;
+}
+
+/* 10 records of 100 octets in flight, two more appended and not sent; SND.UNA at 0. */
+static void
+test_T28_which_blocks_count(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t n;
+		struct iw_range b[4];
+		uint32_t bits;
+		uint8_t bad;
+		bool dsack;
+	} t[] = {
+		{"none", 0, {{0, 0}}, 0, 0, false},
+		{"one record", 1, {{100, 200}}, 2, 0, false},
+		{"two blocks in any order", 2, {{500, 600}, {100, 300}}, 0x26, 0, false},
+		{"up to SND.NXT", 1, {{900, 1000}}, 0x200, 0, false},
+		{"beyond SND.NXT", 1, {{900, 1001}}, 0, 1, false},
+		{"of what was never sent", 1, {{1000, 1100}}, 0, 1, false},
+		{"half the number space", 1, {{100, 0x80000100u}}, 0, 1, false},
+		{"from SND.UNA: not inside (UNA, NXT]", 1, {{0, 100}}, 0, 1, false},
+		{"over SND.UNA", 1, {{(uint32_t)-100, 300}}, 0, 1, false},
+		{"reversed", 1, {{300, 200}}, 0, 1, false},
+		{"empty", 1, {{300, 300}}, 0, 1, false},
+		{"wrapped around", 1, {{0xfffffff0u - 0x7fffffffu, 5}}, 0, 1, false},
+		{"only wholly covered records", 1, {{101, 399}}, 0x4, 0, false},
+		{"part of a record", 1, {{110, 190}}, 0, 0, false},
+		{"overlapping", 3, {{100, 300}, {200, 400}, {250, 600}}, 0x3e, 0, false},
+		{"halves in two blocks", 2, {{150, 300}, {100, 150}}, 0x4, 0, false},
+		{"the same four times: a duplicate", 4, {{100, 200}, {100, 200}, {100, 200}, {100, 200}}, 2, 0, true},
+		{"D-SACK below SND.UNA", 2, {{(uint32_t)-200, (uint32_t)-100}, {400, 500}}, 0x10, 0, true},
+		{"D-SACK up to SND.UNA", 1, {{(uint32_t)-100, 0}}, 0, 0, true},
+		{"D-SACK inside the second block", 2, {{400, 500}, {300, 600}}, 0x38, 0, true},
+		{"the second inside the first is none", 2, {{300, 600}, {400, 500}}, 0x38, 0, false},
+		{"below SND.UNA but not first", 2, {{300, 400}, {(uint32_t)-100, (uint32_t)-50}}, 0x8, 1, false},
+		{"good beside bad", 3, {{2000, 3000}, {300, 400}, {7, 7}}, 0x8, 2, false},
+	};
+
+	(void)state;
+	EACH_START(s)
+	{
+		for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+			struct iw_range b[4];
+			struct tcp_txq_delta d;
+			struct tcp_sack_result r;
+
+			open_flight((uint32_t)s, 10, 100);
+			append(100);
+			append(100);
+			for (uint32_t k = 0; k < 4; k++)
+				b[k] = (struct iw_range){t[i].b[k].from + (uint32_t)s, t[i].b[k].to + (uint32_t)s};
+			r = rx(b, t[i].n, &d);
+			if (sacked_bits() != t[i].bits || r.bad != t[i].bad || r.dsack != t[i].dsack)
+				fail_msg("%s: bits %x, bad %u, dsack %d", t[i].what, sacked_bits(), r.bad, r.dsack);
+			if (r.dsack)
+				assert_memory_equal(&r.dsack_block, &b[0], sizeof(b[0]));
+			assert_int_equal(d.sacked, 100 * (uint32_t)__builtin_popcount(t[i].bits));
+			/* Once more: nothing is new. */
+			r = rx(b, t[i].n, &d);
+			assert_int_equal(d.sacked, 0);
+			assert_int_equal(sacked_bits(), t[i].bits);
+			assert_false(r.cut_short);
+			close_flight();
+		}
+	}
+}
+
+/* Blocks in one ACK are no reordering, whatever their order in the option (most recent first, RFC 2018 §4). */
+static void
+test_blocks_are_taken_in_ascending_order(void **state)
+{
+	struct iw_range b[] = {{700, 800}, {500, 600}, {100, 200}};
+	struct tcp_txq_delta d;
+
+	(void)state;
+	open_flight(0, 10, 100);
+	rx(b, 3, &d);
+	assert_false(d.reordered);
+	assert_int_equal(d.rack_end, 800);
+	b[0] = (struct iw_range){300, 400}; /* below what was SACKed */
+	rx(b, 1, &d);
+	assert_true(d.reordered);
+	close_flight();
+}
+
+/* A block that grows with each ACK, records cut after a block was seen, and the cumulative ACK between. */
+static void
+test_growing_blocks(void **state)
+{
+	(void)state;
+	EACH_START(s)
+	{
+		uint32_t u = (uint32_t)s;
+		struct tcp_txq_delta d;
+
+		open_flight(u, 20, 100);
+		for (uint32_t to = 150; to <= 2000; to += 50) {
+			rx(&(struct iw_range){u + 100, u + to}, 1, &d);
+			assert_int_equal(d.sacked, to % 100 == 0 ? 100 : 0);
+		}
+		assert_int_equal(sacked_bits(), 0xffffe);
+		tcp_txq_ack(&q, &p, u + 2000, &d);
+		assert_true(tcp_txq_empty(&q));
+		/* The numbers were seen before, the records are new. */
+		close_flight();
+	}
+}
+
+/* After RTO with reneging the same block counts again. */
+static void
+test_forgotten_blocks_count_again(void **state)
+{
+	struct iw_range b = {200, 400};
+	struct tcp_txq_delta d;
+
+	(void)state;
+	open_flight(0, 6, 100);
+	rx(&b, 1, &d);
+	assert_int_equal(q.sacked, 200);
+	tcp_txq_mark_all_lost(&q, true);
+	tcp_sack_init(&sack);
+	rx(&b, 1, &d);
+	assert_int_equal(q.sacked, 200);
+	assert_int_equal(q.lost_octets, 400);
+	close_flight();
+}
+
+/* Random blocks, good and bad, against a model without any cache: a record is SACKed when one valid block of some ACK
+ * covered it; the records have random lengths. */
+static void
+test_T28_model(void **state)
+{
+	(void)state;
+	EACH_START(s)
+	{
+		uint64_t x = 0x9e3779b97f4a7c15u + s;
+
+		for (int round = 0; round < 60; round++) {
+			uint32_t from[64], to[64], n = 0, una, end;
+			bool want[64] = {false};
+			struct tcp_txq_delta d = {0};
+
+			open_flight((uint32_t)s, 0, 100);
+			tcp_txq_pool_fini(&p);
+			assert_int_equal(tcp_txq_pool_init(&p, pool, pool, 64), 0);
+			for (n = 0; n < 60; n++) {
+				struct tcp_txq_rec *r;
+
+				x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+				r = append(1 + (uint32_t)(x >> 30) % 9);
+				from[n] = r->seq;
+				to[n] = tcp_txq_rec_end(r);
+				tcp_txq_sent(&q, r, n);
+			}
+			una = (uint32_t)s;
+			end = q.end;
+			for (int ack = 0; ack < 40; ack++) {
+				struct iw_range b[4];
+				uint32_t nb = 1 + (uint32_t)(x >> 60) % 4;
+
+				for (uint32_t k = 0; k < nb; k++) {
+					x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+					b[k].from = una - 10 + (uint32_t)(x >> 20) % (end - una + 20);
+					b[k].to = b[k].from + (uint32_t)(x >> 40) % 60;
+					/* Most blocks look like a receiver's: they grow. */
+					if (sack.n_seen && x & 1)
+						b[k].from = sack.seen[x >> 62 & (sack.n_seen - 1u)].from;
+				}
+				if (ack % 8 == 7 && q.recs > 1) {
+					una = tcp_txq_rec_end(tcp_txq_first(&q)) + (uint32_t)(x >> 33) % 3;
+					una = iw_seq_min(una, end);
+					tcp_txq_ack(&q, &p, una, &d);
+				}
+				for (uint32_t k = 0; k < nb; k++)
+					for (uint32_t i = 0; i < n; i++)
+						if (iw_seq_lt(b[k].from, b[k].to) && iw_seq_gt(b[k].from, una) &&
+						    iw_seq_leq(b[k].to, end) && iw_seq_leq(b[k].from, from[i]) &&
+						    iw_seq_leq(to[i], b[k].to))
+							want[i] = true;
+				assert_false(rx(b, nb, &d).cut_short);
+				for (struct tcp_txq_rec *r = tcp_txq_first(&q); r; r = tcp_txq_next(&q, r)) {
+					uint32_t i = 0;
+
+					while (from[i] != r->seq)
+						i++;
+					assert_int_equal((r->flags & TCP_REC_SACKED) != 0, want[i]);
+				}
+			}
+			close_flight();
+		}
+	}
+}
+
+/* IsLost() word for word: DupThresh discontiguous SACKed sequences, or more than (DupThresh - 1) * SMSS octets. */
+static bool
+naive_is_lost(const struct tcp_txq_rec *rec)
+{
+	uint32_t islands = 0, octets = 0, before = 0;
+
+	for (const struct tcp_txq_rec *r = tcp_txq_next(&q, rec); r; r = tcp_txq_next(&q, r)) {
+		bool k = r->flags & TCP_REC_SACKED;
+
+		octets += k ? r->len : 0;
+		islands += k && !before;
+		before = k;
+	}
+	return islands >= 3 || octets > 2 * SMSS;
+}
+
+static void
+test_is_lost_and_mark_lost(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t sacked, lost; /* bits of 12 records of 100 octets */
+	} t[] = {
+		{"nothing SACKed", 0, 0},
+		{"two octet thresholds exactly: not more than 2 * SMSS", 0x6, 0},
+		{"three records in one island", 0xe, 0x1},
+		{"three islands", 0x2a, 0x1},
+		{"two islands of 200", 0x6 << 2, 0},
+		{"holes between are lost only with enough above", 0xb8a, 0x75},
+		{"the last ones", 0xe00, 0x1ff},
+	};
+
+	(void)state;
+	EACH_START(s)
+	{
+		for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+			struct tcp_txq_delta d = {0};
+			uint32_t lost = 0, newly;
+
+			open_flight((uint32_t)s, 12, 100);
+			for (uint32_t b = 0; b < 12; b++)
+				if (t[i].sacked >> b & 1)
+					tcp_txq_mark_sacked(&q, nth(b), &d);
+			for (uint32_t b = 0; b < 12; b++) {
+				if (nth(b)->flags & TCP_REC_SACKED)
+					continue;
+				assert_int_equal(tcp_sack_is_lost(&q, nth(b), SMSS), naive_is_lost(nth(b)));
+				lost |= (uint32_t)naive_is_lost(nth(b)) << b;
+			}
+			if (lost != t[i].lost)
+				fail_msg("%s: %x", t[i].what, lost);
+			newly = tcp_sack_mark_lost(&q, SMSS);
+			assert_int_equal(newly, 100 * (uint32_t)__builtin_popcount(lost));
+			for (uint32_t b = 0; b < 12; b++)
+				assert_int_equal((nth(b)->flags & TCP_REC_LOST) != 0, lost >> b & 1);
+			assert_int_equal(tcp_sack_mark_lost(&q, SMSS), 0);
+			close_flight();
+		}
+	}
+}
+
+/* All 4096 scoreboards of 12 records, with some lost or retransmitted already. */
+static void
+test_mark_lost_exhaustively(void **state)
+{
+	(void)state;
+	for (uint32_t bits = 0; bits < 4096; bits++) {
+		struct tcp_txq_delta d = {0};
+
+		open_flight(0xffffff00u, 12, 60);
+		if (bits % 3 == 0) {
+			tcp_txq_mark_lost(&q, nth(bits % 11));
+			tcp_txq_sent(&q, nth(bits % 11), 50);
+		}
+		if (bits % 5 == 0)
+			tcp_txq_sent(&q, nth(bits % 7), 51); /* a probe */
+		for (uint32_t b = 0; b < 12; b++)
+			if (bits >> b & 1)
+				tcp_txq_mark_sacked(&q, nth(b), &d);
+		for (uint32_t b = 0; b < 12; b++) {
+			struct tcp_txq_rec *r = nth(b);
+			bool open = !(r->flags & (TCP_REC_SACKED | TCP_REC_LOST | TCP_REC_RETRANS));
+
+			if (!(r->flags & TCP_REC_SACKED))
+				assert_int_equal(tcp_sack_is_lost(&q, r, SMSS), naive_is_lost(r));
+			if (open && naive_is_lost(r))
+				d.freed_recs |= 1u << b; /* expected */
+		}
+		tcp_sack_mark_lost(&q, SMSS);
+		for (uint32_t b = 0; b < 12; b++)
+			assert_int_equal((nth(b)->flags & (TCP_REC_LOST | TCP_REC_RETRANS)) == TCP_REC_LOST,
+					 d.freed_recs >> b & 1);
+		close_flight();
+	}
+}
+
+static void
+test_next_seg_rules(void **state)
+{
+	struct tcp_txq_delta d = {0};
+
+	(void)state;
+	open_flight(0xffffff00u, 8, 100);
+	assert_null(tcp_sack_next_seg(&q)); /* all in flight, nothing new */
+	tcp_txq_mark_sacked(&q, nth(3), &d);
+	/* Rule 3: unSACKed below a SACKed one, not lost. */
+	assert_ptr_equal(tcp_sack_next_seg(&q), nth(0));
+	tcp_txq_sent(&q, nth(0), 50);
+	assert_ptr_equal(tcp_sack_next_seg(&q), nth(1));
+	/* Rule 2 goes before rule 3. */
+	append(100);
+	assert_ptr_equal(tcp_sack_next_seg(&q), nth(8));
+	/* Rule 1 before both. */
+	tcp_txq_mark_lost(&q, nth(2));
+	tcp_txq_mark_lost(&q, nth(1));
+	assert_ptr_equal(tcp_sack_next_seg(&q), nth(1));
+	tcp_txq_sent(&q, nth(1), 51);
+	assert_ptr_equal(tcp_sack_next_seg(&q), nth(2));
+	tcp_txq_sent(&q, nth(2), 52);
+	tcp_txq_sent(&q, nth(8), 53);
+	assert_null(tcp_sack_next_seg(&q)); /* records 4..8 lie above the highest SACKed octet */
+	/* Rule 4. */
+	assert_ptr_equal(tcp_sack_rescue(&q), nth(8));
+	tcp_txq_mark_sacked(&q, nth(8), &d);
+	tcp_txq_mark_sacked(&q, nth(7), &d);
+	assert_ptr_equal(tcp_sack_rescue(&q), nth(6));
+	close_flight();
+}
+
+static void
+test_rescue_of_nothing(void **state)
+{
+	struct tcp_txq_delta d = {0};
+
+	(void)state;
+	open_flight(1, 2, 10);
+	tcp_txq_mark_sacked(&q, nth(0), &d);
+	tcp_txq_mark_sacked(&q, nth(1), &d);
+	assert_null(tcp_sack_rescue(&q));
+	close_flight();
+	open_flight(1, 0, 10);
+	append(10);
+	assert_null(tcp_sack_rescue(&q));
+	close_flight();
+}
+
+/* CVE-2019-11477 ff.: blocks all over a large window cost a bounded number of steps, and still get there. */
+static void
+test_T28_work_is_bounded(void **state)
+{
+	struct iw_range far = {40000, 40004};
+	struct tcp_txq_delta d;
+	uint32_t acks = 0;
+
+	(void)state;
+	open_flight(0, 20000, 4);
+	while (q.sacked == 0 && acks < 20) {
+		struct tcp_sack_result r = rx(&far, 1, &d);
+
+		assert_int_equal(r.cut_short, q.sacked == 0);
+		acks++;
+	}
+	assert_in_range(acks, 4, 6); /* 10,000 records away, 2048 steps each */
+	rx(&(struct iw_range){4, 80000}, 1, &d);
+	assert_in_range(d.sacked, 4, 4 * TCP_SACK_STEPS);
+	for (acks = 0; q.sacked < 79996 && acks < 40; acks++)
+		rx(&(struct iw_range){4, 80000}, 1, &d);
+	assert_in_range(acks, 5, 25);
+	close_flight();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_T28_which_blocks_count),
+		cmocka_unit_test(test_blocks_are_taken_in_ascending_order),
+		cmocka_unit_test(test_growing_blocks),
+		cmocka_unit_test(test_forgotten_blocks_count_again),
+		cmocka_unit_test(test_T28_model),
+		cmocka_unit_test(test_is_lost_and_mark_lost),
+		cmocka_unit_test(test_mark_lost_exhaustively),
+		cmocka_unit_test(test_next_seg_rules),
+		cmocka_unit_test(test_rescue_of_nothing),
+		cmocka_unit_test(test_T28_work_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
