@@ -6,6 +6,7 @@
 
 #include "len.h"
 #include "mpa_hdr.h"
+#include "rdmap_ops.h"
 
 /* A Terminate is never answered by one, whatever is wrong behind its header (R12). */
 static bool

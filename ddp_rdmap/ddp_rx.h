@@ -4,7 +4,9 @@
 #ifndef DDP_RX_H
 #define DDP_RX_H
 
-#include "qp.h"
+#include "mpa_fpdu.h"
+#include "rdmap_err.h"
+#include "wr.h"
 
 /* Where a payload lies: pieces that were checked. */
 struct ddp_place {

@@ -38,8 +38,10 @@ initiator_depths(const struct mpa_neg_local *local, const struct mpa_startup *re
 	/* Who said "not negotiated" takes any number in answer as information (M13). */
 	if (reply->ord == MPA_HDR_NOT_NEGOTIATED || request->ird == MPA_HDR_NOT_NEGOTIATED)
 		return true;
+	if (reply->ord > local->ird)
+		return false;
 	stream->ird = reply->ord;
-	return reply->ord <= local->ird;
+	return true;
 }
 
 /* RFC 6581 §9.2, at the initiator: one of the Reply's types that we can send.  False: connection model or RTR do not

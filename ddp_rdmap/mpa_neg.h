@@ -31,8 +31,9 @@ enum mpa_neg_verdict {
 
 struct mpa_neg {
 	enum mpa_neg_verdict verdict;
-	enum rdmap_fault fault;   /* TERMINATE: RDMAP_FAULT_MPA_IRD or _MPA_RTR */
-	struct qp_stream stream;  /* AGREED: all but `conn` (0), which the caller fills in */
+	enum rdmap_fault fault; /* TERMINATE: RDMAP_FAULT_MPA_IRD, _MPA_RTR or _MPA_LOCAL */
+	struct qp_stream
+		stream; /* AGREED: all but `conn` (0), which the caller fills in; TERMINATE: good for sending it */
 	struct mpa_startup reply; /* responder: AGREED, REJECT */
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpa_rx.h"
-
+/* The receiving side of MPA: whole FPDUs out of a list of views (RFC 5044 §4.1, §6; design D5). */
 #include "crc32c.h"
 #include "len.h"
+#include "mpa_fpdu.h"
 #include "mpa_hdr.h"
 #include "qp.h"
+#include "qp_timer.h"
 #include "rdmap_ctx.h"
 #include "rdmap_rx.h"
 
@@ -74,7 +75,7 @@ open_slow(struct mpa_fpdu *f, bool crc)
 	uint32_t n = mpa_hdr_crc_off(f->ulpdu_len);
 	uint8_t got[MPA_HDR_CRC_LEN];
 
-	f->head_len = iw_len_min(f->ulpdu_len, MPA_RX_HEAD);
+	f->head_len = iw_len_min(f->ulpdu_len, MPA_FPDU_HEAD);
 	iw_view_copy(f->views, f->n, f->off + MPA_HDR_LENGTH_LEN, f->buf, f->head_len);
 	f->head = f->buf;
 	if (!crc)

@@ -7,7 +7,6 @@
 
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
-#include "rdmap_tx.h"
 
 /* Lets posting threads know (posts that come too late are flushed by qp_door()). */
 static void

@@ -3,10 +3,11 @@
  *   fpdu   an FPDU has begun to arrive and is not finished (errors.md §3.4)
  *   nudge  an initiator has heard nothing since its first octets: a peer that lost a wake-up needs another
  *          segment (peers.md 13) */
+#include "qp_timer.h"
+
 #include "iw_time.h"
 #include "qp.h"
 #include "rdmap_ctx.h"
-#include "rdmap_tx.h"
 
 #define NUDGES 3
 /* Fills this close to each other are one burst. */

@@ -3,7 +3,7 @@
 #ifndef QP_WC_H
 #define QP_WC_H
 
-#include "qp.h"
+#include "qp_obj.h"
 
 /* Retires the SQ's requests that are done, up to the first that is not. */
 void qp_wc_retire(struct iw_qp *qp);

@@ -89,9 +89,6 @@ struct rdmap_err {
 /* The row of a fault; asserts that it is one. */
 const struct rdmap_err *rdmap_err_get(enum rdmap_fault fault);
 
-/* Does any of the RFCs define this triple?  Unspecified codes 0xff of 0/1 and 0/2 and any code of 0/0 count. */
-bool rdmap_err_is_defined(uint8_t layer, uint8_t etype, uint8_t code);
-
 /* Makes the Terminate of a fault.  ddp, ulpdu_len: header and ULPDU_Length of the offending segment, NULL when
  * there is none; read: the Read Request as it stands (offsets moved on by what was answered), NULL unless the
  * segment is one.  Only the copies that the fault asks for are taken. */

@@ -2,9 +2,9 @@
 #include "rdmap_hdr.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "cursor.h"
-#include "rdmap_err.h"
 
 /* Octet 2 of the Terminate: RFC 5040 Fig. 8, and the place where Linux' siw has the three bits. */
 enum term_bits { T_M = 0x80, T_D = 0x40, T_R = 0x20 };
@@ -45,6 +45,33 @@ rdmap_hdr_read_req_emit(const struct rdmap_read_req *req, uint8_t *out, uint32_t
 	return RDMAP_HDR_READ_REQ_LEN;
 }
 
+/* Codes that exist, by layer and type: bit n for code n < 16; `ff` for the unspecified one. */
+static const struct {
+	uint8_t layer, etype;
+	uint16_t codes;
+	bool ff;
+} defined[] = {
+	{0, 1, 0x021f, true},  /* RFC 5040 Fig. 9: 00..04, 09 */
+	{0, 2, 0x03e0, true},  /* 05..09 */
+	{1, 0, 0x0001, false}, /* RFC 5041 §7.2 */
+	{1, 1, 0x001f, false}, /* 00..04 */
+	{1, 2, 0x007e, false}, /* 01..06 */
+	{2, 0, 0x00fe, false}, /* RFC 5044 §8: 01..04, RFC 6581 §8: 05..07 */
+};
+
+bool
+rdmap_hdr_is_defined(uint8_t layer, uint8_t etype, uint8_t code)
+{
+	if (layer == 0 && etype == 0) /* "Any value in this field is acceptable" */
+		return true;
+	for (size_t i = 0; i < sizeof(defined) / sizeof(defined[0]); i++) {
+		if (defined[i].layer != layer || defined[i].etype != etype)
+			continue;
+		return code == 0xff ? defined[i].ff : code < 16 && defined[i].codes >> code & 1;
+	}
+	return false;
+}
+
 /* M or D tell the orders apart by their place; without them only a code that exists in one order alone does. */
 static bool
 term_is_swapped(uint8_t where, uint8_t code, uint8_t bits)
@@ -53,8 +80,8 @@ term_is_swapped(uint8_t where, uint8_t code, uint8_t bits)
 		return false;
 	if (bits & (TS_M | TS_D))
 		return true;
-	return !rdmap_err_is_defined(where >> 4, where & 15, code) &&
-	       rdmap_err_is_defined(where & 15, where >> 4, code);
+	return !rdmap_hdr_is_defined(where >> 4, where & 15, code) &&
+	       rdmap_hdr_is_defined(where & 15, where >> 4, code);
 }
 
 static void

@@ -39,12 +39,15 @@ struct rdmap_term {
 	struct rdmap_read_req read;
 };
 
+/* Does any of the RFCs define this triple?  Unspecified codes 0xff of 0/1 and 0/2 and any code of 0/0 count. */
+bool rdmap_hdr_is_defined(uint8_t layer, uint8_t etype, uint8_t code);
+
 /* Reads the n octets behind the DDP header of a Terminate.  Never fails: what is not there stays zero with
  * `malformed` set; the has_ bits tell what was really read.  M or D set: their place tells the two orders
  * apart; else RFC order, unless only the swapped order gives a code that exists. */
 void rdmap_hdr_term_parse(const uint8_t *p, uint32_t n, struct rdmap_term *t);
 
-/* Writes the payload in RFC order; returns its length (4, 20, 24, 48 or 52), or 0 when room is short.  The
+/* Writes the payload in RFC order; returns its length (4 to 52), or 0 when room is short.  The
  * two flags nibbles_swapped and malformed are ignored. */
 uint32_t rdmap_hdr_term_emit(const struct rdmap_term *t, uint8_t *out, uint32_t room);
 

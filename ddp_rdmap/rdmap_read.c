@@ -4,6 +4,7 @@
 
 #include "ddp_rx.h"
 #include "ddp_tx.h"
+#include "qp.h"
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
 #include "rdmap_tx.h"

@@ -2,6 +2,7 @@
 #include "rdmap_rx.h"
 
 #include "ddp_rx.h"
+#include "qp.h"
 #include "rdmap_ctx.h"
 #include "rdmap_verbs.h"
 

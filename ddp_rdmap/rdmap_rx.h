@@ -2,7 +2,8 @@
 #ifndef RDMAP_RX_H
 #define RDMAP_RX_H
 
-#include "qp.h"
+#include "mpa_fpdu.h"
+#include "qp_obj.h"
 
 /* A whole FPDU whose CRC is right: judges, places, completes, or ends the stream.  f->wait: it was not taken. */
 void rdmap_rx(struct iw_qp *qp, struct mpa_fpdu *f);

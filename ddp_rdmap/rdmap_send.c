@@ -3,6 +3,7 @@
 #include "ddp_rx.h"
 #include "ddp_tx.h"
 #include "qp_wc.h"
+#include "rdmap.h"
 #include "rdmap_ctx.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"

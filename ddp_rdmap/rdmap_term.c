@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Terminate (RFC 5040 §4.8, §5.4, §7.1). */
 #include "ddp_tx.h"
+#include "qp.h"
 #include "rdmap_ctx.h"
 #include "rdmap_verbs.h"
 

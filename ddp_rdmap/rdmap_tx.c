@@ -4,47 +4,17 @@
 #include <assert.h>
 
 #include "len.h"
+#include "qp.h"
+#include "qp_timer.h"
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
+#include "rdmap_run.h"
 #include "rdmap_verbs.h"
 
 /* FPDUs in one mbuf: small ones share it (design D3), but not without end. */
 #define FPDUS_MAX 32
 /* Room for one FPDU of the least MULPDU, however small the segments are: tcp cuts it then. */
 #define ROOM_MIN (MPA_HDR_MULPDU_MIN + MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + 2)
-
-/* May the SQ's next message begin?  Reads wait for an ORD to be free, fenced requests for all Reads. */
-static bool
-sq_ready(const struct iw_qp *qp)
-{
-	uint16_t reads = qp_fifo_count(&qp->reads_pos);
-	const struct wr_send *wr;
-
-	if (!wr_sq_has_unsent(&qp->sq))
-		return false;
-	wr = wr_sq_at(&qp->sq, qp->sq.sent);
-	if (wr->flags & IW_SEND_FENCE && reads > 0)
-		return false;
-	return wr->opcode != IW_WR_RDMA_READ || reads < qp->ord;
-}
-
-static bool
-has_answer(const struct iw_qp *qp)
-{
-	return qp_fifo_count(&qp->answers_pos) > 0;
-}
-
-bool
-rdmap_tx_has_work(const struct iw_qp *qp)
-{
-	const struct qp_tx *tx = &qp->tx;
-
-	if (qp->fsm.state == QP_FSM_TERMINATING)
-		return true;
-	if (!qp_fsm_sends(qp->fsm.state))
-		return false;
-	return tx->kind != QP_TX_NONE || tx->rtr_due || tx->nudge_due || has_answer(qp) || sq_ready(qp);
-}
 
 bool
 rdmap_tx_cut(struct iw_qp *qp, struct wr_send *wr, uint32_t len, struct wr_piece *pieces, uint32_t *n)
@@ -80,7 +50,7 @@ rdmap_tx_asked(struct iw_qp *qp)
 static uint8_t
 pick(const struct iw_qp *qp)
 {
-	bool sq = sq_ready(qp), answer = has_answer(qp);
+	bool sq = rdmap_run_sq_ready(qp), answer = qp_fifo_count(&qp->answers_pos) > 0;
 
 	if (sq && answer)
 		return qp->tx.last_kind == QP_TX_ANSWER ? QP_TX_SQ : QP_TX_ANSWER;
@@ -199,19 +169,4 @@ rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_
 	qp_timer_sent(qp, now_ns);
 	qp_check_empty(qp);
 	return b.used;
-}
-
-struct iw_qp *
-rdmap_run_next(struct rdmap *rdmap)
-{
-	struct iw_link *n = iw_list_pop(&rdmap->run);
-
-	return n ? iw_list_entry(n, struct iw_qp, run) : NULL;
-}
-
-void
-rdmap_run_add(struct iw_qp *qp)
-{
-	if (!iw_list_linked(&qp->run) && rdmap_tx_has_work(qp))
-		iw_list_add(&qp->rdmap->run, &qp->run);
 }

@@ -4,9 +4,7 @@
 #ifndef RDMAP_TX_H
 #define RDMAP_TX_H
 
-#include "qp.h"
-
-bool rdmap_tx_has_work(const struct iw_qp *qp);
+#include "qp_obj.h"
 
 /* The next len octets of a request as pieces of memory.  false: an SGE does not hold what it says; the QP has
  * failed. */

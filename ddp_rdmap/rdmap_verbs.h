@@ -6,8 +6,10 @@
 #ifndef RDMAP_VERBS_H
 #define RDMAP_VERBS_H
 
+#include "mpa_fpdu.h"
 #include "mpa_tx.h"
-#include "qp.h"
+#include "qp_obj.h"
+#include "rdmap_err.h"
 
 enum rdmap_fault rdmap_send_rx(struct iw_qp *qp, struct mpa_fpdu *f);
 bool rdmap_send_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr);

@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include "cq.h"
 #include "crc32c.h"
 #include "domain.h"
 #include "mbufpool.h"
+#include "qp.h"
 
 #define VIEWS 192
 
@@ -50,9 +52,9 @@ open_side(struct pair *p, struct pair_side *s, uint8_t seed)
 	attr.recv_cq = attr.recv_cq ? attr.recv_cq : s->cq;
 	s->qp = qp_create(s->rdmap, s->pd, &attr, &err);
 	assert_int_equal(err, 0);
-	s->arena = malloc(PAIR_ARENA);
+	s->arena = malloc(p->o.arena);
 	s->in.p = malloc(PAIR_STREAM);
-	for (uint32_t i = 0; i < PAIR_ARENA; i++)
+	for (uint32_t i = 0; i < p->o.arena; i++)
 		s->arena[i] = pair_pattern(s, i);
 }
 
@@ -70,6 +72,7 @@ pair_open(struct pair *p, const struct pair_opts *opts)
 	memset(p, 0, sizeof(*p));
 	p->o = *opts;
 	p->o.room = p->o.room ? p->o.room : 1448;
+	p->o.arena = p->o.arena ? p->o.arena : PAIR_ARENA;
 	p->mp = mbufpool_create("pair", 65535 - RTE_PKTMBUF_HEADROOM, 0);
 	p->now_ns = 1000000000;
 	open_side(p, &p->a, 1);
@@ -80,7 +83,7 @@ pair_open(struct pair *p, const struct pair_opts *opts)
 	st.rtr = p->o.rtr;
 	assert_int_equal(qp_start(p->b.qp, &st, p->now_ns), 0);
 	st.initiator = true;
-	st.rtr = p->o.rtr_agreed_only ? QP_RTR_NONE : p->o.rtr;
+	st.rtr = p->o.rtr_by_hand ? QP_RTR_NONE : p->o.rtr;
 	assert_int_equal(qp_start(p->a.qp, &st, p->now_ns), 0);
 }
 

@@ -28,7 +28,7 @@ struct pair_side {
 	struct iw_pd *pd;
 	struct iw_cq *cq;
 	struct iw_qp *qp;
-	uint8_t *arena; /* PAIR_ARENA octets, filled with a pattern */
+	uint8_t *arena; /* filled with a pattern */
 	struct pair_stream in;
 	uint32_t out_bits; /* all that were reported */
 	uint32_t fills, fpdus_in;
@@ -42,9 +42,10 @@ struct pair_opts {
 	uint32_t step;     /* octets that arrive at a time; 0: all */
 	uint16_t ird, ord; /* of both; 0: 16; PAIR_NONE: 0 */
 	enum qp_rtr rtr;
-	bool rtr_agreed_only;   /* responder expects it, the initiator does not send it by itself */
+	bool rtr_by_hand;       /* the responder expects it, the initiator does not send it */
 	struct iw_qp_attr attr; /* CQs are filled in */
 	uint32_t cq_depth;      /* 0: 1024 */
+	uint32_t arena;         /* octets; 0: PAIR_ARENA */
 };
 
 #define PAIR_NONE 0xffff

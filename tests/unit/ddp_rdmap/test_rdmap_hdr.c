@@ -85,6 +85,10 @@ static const struct term_row {
 	{"Read of a bad STag, siw", "\x10\x00\x07\0\0\x1c" REQ_HDR REQ_BODY, 52, true, 0, 1, 0, 1, 1, 1, 0x1c},
 	{"IRD exceeded, siw", "\x20\x07\x03\0\0\x1c" REQ_HDR, 24, true, 0, 2, 7, 1, 1, 0, 0x1c},
 	{"reserved bits are ignored", "\x11\x01\xd8\xff\0\x22" WRITE_HDR, 20, false, 1, 1, 1, 1, 1, 0, 0x22},
+	{"reserved bits in siw's places", "\x12\x02\xc3\x00\x00\x2e" REQ_HDR, 24, false, 1, 2, 2, 1, 1, 0, 0x2e},
+	{"M and D decide even where only the other order exists", "\x20\x09\xc0\x00\x00\x2e" REQ_HDR, 24, false, 2, 0,
+	 9, 1, 1, 0, 0x2e},
+	{"the same, siw", "\x02\x05\x03\x00\x00\x2e" REQ_HDR, 24, true, 2, 0, 5, 1, 1, 0, 0x2e},
 	{"R without D", "\x01\x00\x20\0" REQ_BODY, 32, false, 0, 1, 0, 0, 0, 1, 0},
 	{"tagged with R", "\x01\x00\xe0\0\0\x2e" WRITE_HDR REQ_BODY, 48, false, 0, 1, 0, 1, 1, 1, 0x2e},
 };
@@ -210,6 +214,34 @@ test_term_emit(void **state)
 	assert_int_equal(RDMAP_HDR_TERM_MAX, 52); /* 70 - 18: fits any MULPDU (errors.md §3) */
 }
 
+/* All 65536 triples: as many as the RFCs have. */
+static void
+test_is_defined(void **state)
+{
+	static const struct {
+		uint8_t layer, etype;
+		int codes;
+	} groups[] = {{0, 0, 256}, {0, 1, 7}, {0, 2, 6}, {1, 0, 1}, {1, 1, 5}, {1, 2, 6}, {2, 0, 7}};
+	int want[16][16] = {{0}};
+
+	for (size_t i = 0; i < COUNT(groups); i++)
+		want[groups[i].layer][groups[i].etype] = groups[i].codes;
+	for (uint8_t layer = 0; layer < 16; layer++) {
+		for (uint8_t etype = 0; etype < 16; etype++) {
+			int n = 0;
+
+			for (int code = 0; code < 256; code++)
+				n += rdmap_hdr_is_defined(layer, etype, (uint8_t)code);
+			assert_int_equal(n, want[layer][etype]);
+		}
+	}
+	assert_false(rdmap_hdr_is_defined(0, 1, 5));
+	assert_false(rdmap_hdr_is_defined(0, 2, 4));
+	assert_false(rdmap_hdr_is_defined(1, 2, 0));
+	assert_false(rdmap_hdr_is_defined(2, 0, 0));
+	assert_false(rdmap_hdr_is_defined(2, 3, 2)); /* what some hardware sends */
+}
+
 int
 main(void)
 {
@@ -220,6 +252,7 @@ main(void)
 		cmocka_unit_test(test_R12_too_long),
 		cmocka_unit_test(test_R12_embedded_opcodes),
 		cmocka_unit_test(test_term_emit),
+		cmocka_unit_test(test_is_defined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

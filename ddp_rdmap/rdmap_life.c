@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rdmap.h"
-
+/* An engine's rdmap: made, asked, taken down. */
 #include "iw_time.h"
 #include "qp.h"
+#include "qp_timer.h"
+#include "rdmap.h"
 #include "rdmap_ctx.h"
 
 #define FPDU_TIMEOUT (30 * IW_SEC)
