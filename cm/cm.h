@@ -18,7 +18,7 @@ struct cm; /* one engine's */
 struct cm_params {
 	uint32_t max_ids;
 	uint32_t max_listeners;
-	uint16_t ird, ord;            /* of ids whose attr leaves them open and that have no QP; 0: 16 */
+	uint16_t ird, ord; /* of ids whose attr leaves them open and that have no QP; 0: 16 */
 	uint64_t request_wait_ns, rtr_wait_ns, closing_ns, linger_ns; /* 0: 10 s, 10 s, 60 s, 3 s */
 };
 
@@ -31,7 +31,7 @@ iw_cm_id cm_id_create(struct cm *cm, iw_cm_handler handler, void *context);
 int cm_id_destroy(struct cm *cm, iw_cm_id id, uint64_t now_ns);
 int cm_listen(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, int backlog);
 int cm_connect(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp, const struct iw_cm_attr *attr,
-               uint64_t now_ns);
+	       uint64_t now_ns);
 int cm_accept(struct cm *cm, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr, uint64_t now_ns);
 int cm_reject(struct cm *cm, iw_cm_id id, const void *private_data, uint16_t private_len, uint64_t now_ns);
 int cm_disconnect(struct cm *cm, iw_cm_id id, bool abrupt, uint64_t now_ns);
@@ -44,8 +44,8 @@ void cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns);
 
 /* ---- fed by lib/engine ---- */
 
-/* A ready entry of tcp.  While the id is in start-up cm reads the stream itself; afterwards it looks at FIN, RST, TIMEOUT,
- * UNREACH and CLOSED only: the engine feeds RX to the QP first (design: flushed before CLOSE). */
+/* A ready entry of tcp.  While the id is in start-up cm reads the stream itself; afterwards it looks at FIN, RST,
+ * TIMEOUT, UNREACH and CLOSED only: the engine feeds RX to the QP first (design: flushed before CLOSE). */
 void cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns);
 void cm_qp_out(struct cm *cm, const struct rdmap_out *out, uint64_t now_ns);
 /* Does the stream of this ready entry belong to a QP in full operation? (then the engine runs mpa_rx on it) */

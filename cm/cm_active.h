@@ -12,7 +12,8 @@ int cm_active_open(struct cm *cm, struct cm_id *id, const struct iw_addr *addr, 
 /* REQUEST: the frame made by open or retry goes.  false: it did not. */
 bool cm_active_request(struct cm *cm, struct cm_id *id);
 
-/* RETRY: lets go of the connection and opens another, from a new source port, for revision 1.  false: it did not work. */
+/* RETRY: lets go of the connection and opens another, from a new source port, for revision 1.  false: it did not work.
+ */
 bool cm_active_retry(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 
 /* TERM: the Terminate that is due. */

@@ -32,7 +32,7 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-#define CM_RULE(name, when, next, status, timer, other, ...)                                                           \
+#define CM_RULE(name, when, next, status, timer, other, ...) \
 	{CM_##next, IW_E_##status, CM_T_##timer, RULE_##other, CM_##when, ACTIONS(__VA_ARGS__)},
 #include "cm_fsm.def"
 #undef CM_RULE
@@ -42,14 +42,14 @@ static const struct rule rules[] = {
 #define HALF_PHASES (CM_PHASES / 2)
 
 static const uint8_t left[CM_EVENT_MAX][HALF_PHASES] = {
-#define CM_LEFT(ev, a, b, c, d, e, f, g, h, i)                                                                         \
+#define CM_LEFT(ev, a, b, c, d, e, f, g, h, i) \
 	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
 #include "cm_fsm.def"
 #undef CM_LEFT
 };
 
 static const uint8_t right[CM_EVENT_MAX][CM_PHASES - HALF_PHASES] = {
-#define CM_RIGHT(ev, a, b, c, d, e, f, g, h, i)                                                                        \
+#define CM_RIGHT(ev, a, b, c, d, e, f, g, h, i) \
 	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
 #include "cm_fsm.def"
 #undef CM_RIGHT
@@ -207,10 +207,10 @@ cm_fsm_is_streaming(const struct cm_state *st)
 const char *
 cm_fsm_phase_name(enum cm_phase phase)
 {
-	static const char *const names[CM_PHASES] = {"IDLE",       "LISTENING", "AWAIT_UP", "AWAIT_REPLY", "AWAIT_DELAY",
-						     "REFUSED",    "AWAIT_REQUEST", "RECV", "RECV_GONE",   "AWAIT_RTR",
-						     "OPEN",       "TERM_DUE",  "DRAIN",    "HALF",        "AWAIT_FIN",
-						     "AWAIT_CLOSED", "TERM",    "DEAD"};
+	static const char *const names[CM_PHASES] = {
+		"IDLE",          "LISTENING", "AWAIT_UP",  "AWAIT_REPLY",  "AWAIT_DELAY", "REFUSED",
+		"AWAIT_REQUEST", "RECV",      "RECV_GONE", "AWAIT_RTR",    "OPEN",        "TERM_DUE",
+		"DRAIN",         "HALF",      "AWAIT_FIN", "AWAIT_CLOSED", "TERM",        "DEAD"};
 
 	assert(phase < CM_PHASES);
 	return names[phase];

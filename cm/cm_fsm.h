@@ -33,75 +33,75 @@ enum cm_phase {
 };
 
 /* One X for each event: calls, TCP, start-up frames, QP, time, delivery.  The order is that of cm_fsm.def. */
-#define CM_EVENTS(X)                                                                                                    \
-	/* calls */                                                                                                     \
-	X(LISTEN)                                                                                                       \
-	X(CONNECT)                                                                                                      \
-	X(ACCEPT)                                                                                                       \
-	X(REJECT)                                                                                                       \
-	X(DISCONNECT)                                                                                                   \
-	X(ABORT)   /* disconnect, abruptly */                                                                           \
-	X(DESTROY)                                                                                                      \
-	X(QP_GONE) /* its user destroys the QP or sets it to ERROR */                                                   \
-	/* TCP; what was in order before them has been read */                                                          \
-	X(ARRIVE)  /* a connection came in; the id was made for it */                                                   \
-	X(UP)                                                                                                           \
-	X(FIN)                                                                                                          \
-	X(RST)                                                                                                          \
-	X(TIMEOUT)                                                                                                      \
-	X(UNREACH)                                                                                                      \
-	X(CLOSED)                                                                                                       \
-	/* start-up frames */                                                                                           \
-	X(REQUEST)      /* whole, good, and there is room in the backlog */                                             \
-	X(REQUEST_FULL) /* whole, to be rejected unseen: backlog full, no id left, or cannot be served */               \
-	X(REQUEST_BAD)                                                                                                  \
-	X(EXTRA)        /* octets behind the Request before the Reply */                                                \
-	X(REPLY)                                                                                                        \
-	X(REPLY_REJECT)                                                                                                 \
-	X(REPLY_BAD)                                                                                                    \
-	X(REPLY_TERM)   /* good form, but no agreement: a Terminate is due */                                           \
-	X(START_FAIL)   /* the action START did not work out */                                                         \
-	X(RETRY_FAIL)   /* the action RETRY did not */                                                                  \
-	/* QP */                                                                                                        \
-	X(FIRST_FPDU)                                                                                                   \
-	X(BROKEN)  /* the QP is seen in TERMINATE and nothing was said of it yet */                                     \
-	X(TERM)    /* Terminate filled or received */                                                                   \
-	X(FATAL)   /* the stream failed, no Terminate goes */                                                           \
-	X(DRAINED)                                                                                                      \
-	/* time, and what comes from elsewhere */                                                                       \
-	X(TIMER)         /* the one of the phase */                                                                     \
-	X(LISTENER_GONE) /* the listener it came from was destroyed */                                                  \
-	X(REAP)          /* room is short and it is the oldest without a whole Request */                               \
-	X(TIMEWAIT_GONE) /* the TIME_WAIT record it asked about has ended */                                            \
-	X(TOLD_END)      /* CONNECT_REPLY(error) or CLOSE is being delivered */                                         \
+#define CM_EVENTS(X)                                                                                      \
+	/* calls */                                                                                       \
+	X(LISTEN)                                                                                         \
+	X(CONNECT)                                                                                        \
+	X(ACCEPT)                                                                                         \
+	X(REJECT)                                                                                         \
+	X(DISCONNECT)                                                                                     \
+	X(ABORT) /* disconnect, abruptly */                                                               \
+	X(DESTROY)                                                                                        \
+	X(QP_GONE) /* its user destroys the QP or sets it to ERROR */                                     \
+	/* TCP; what was in order before them has been read */                                            \
+	X(ARRIVE) /* a connection came in; the id was made for it */                                      \
+	X(UP)                                                                                             \
+	X(FIN)                                                                                            \
+	X(RST)                                                                                            \
+	X(TIMEOUT)                                                                                        \
+	X(UNREACH)                                                                                        \
+	X(CLOSED)                                                                                         \
+	/* start-up frames */                                                                             \
+	X(REQUEST)      /* whole, good, and there is room in the backlog */                               \
+	X(REQUEST_FULL) /* whole, to be rejected unseen: backlog full, no id left, or cannot be served */ \
+	X(REQUEST_BAD)                                                                                    \
+	X(EXTRA) /* octets behind the Request before the Reply */                                         \
+	X(REPLY)                                                                                          \
+	X(REPLY_REJECT)                                                                                   \
+	X(REPLY_BAD)                                                                                      \
+	X(REPLY_TERM) /* good form, but no agreement: a Terminate is due */                               \
+	X(START_FAIL) /* the action START did not work out */                                             \
+	X(RETRY_FAIL) /* the action RETRY did not */                                                      \
+	/* QP */                                                                                          \
+	X(FIRST_FPDU)                                                                                     \
+	X(BROKEN) /* the QP is seen in TERMINATE and nothing was said of it yet */                        \
+	X(TERM)   /* Terminate filled or received */                                                      \
+	X(FATAL)  /* the stream failed, no Terminate goes */                                              \
+	X(DRAINED)                                                                                        \
+	/* time, and what comes from elsewhere */                                                         \
+	X(TIMER)         /* the one of the phase */                                                       \
+	X(LISTENER_GONE) /* the listener it came from was destroyed */                                    \
+	X(REAP)          /* room is short and it is the oldest without a whole Request */                 \
+	X(TIMEWAIT_GONE) /* the TIME_WAIT record it asked about has ended */                              \
+	X(TOLD_END)      /* CONNECT_REPLY(error) or CLOSE is being delivered */                           \
 	X(DONE)          /* the handler of an event has returned */
 
 enum cm_event {
 #define CM_EVENT_ENUM(name) CM_EV_##name,
 	CM_EVENTS(CM_EVENT_ENUM)
 #undef CM_EVENT_ENUM
-	CM_EVENT_MAX
+		CM_EVENT_MAX
 };
 
 /* Bits of a state.  The low ones are events not delivered yet, in the order in which they are delivered. */
 enum cm_bit {
 	CM_ALWAYS = 0,
-	CM_P_REQUEST = 1 << 0,     /* CONNECT_REQUEST */
-	CM_P_REPLY = 1 << 1,       /* CONNECT_REPLY(0) */
-	CM_P_REFUSAL = 1 << 2,     /* CONNECT_REPLY(-status) */
-	CM_P_EST = 1 << 3, /* ESTABLISHED */
-	CM_P_DISCONNECT = 1 << 4,  /* DISCONNECT */
-	CM_P_CLOSE = 1 << 5,       /* CLOSE(-status) */
-	CM_P_TIMEWAIT = 1 << 6,    /* TIMEWAIT_EXIT */
+	CM_P_REQUEST = 1 << 0,    /* CONNECT_REQUEST */
+	CM_P_REPLY = 1 << 1,      /* CONNECT_REPLY(0) */
+	CM_P_REFUSAL = 1 << 2,    /* CONNECT_REPLY(-status) */
+	CM_P_EST = 1 << 3,        /* ESTABLISHED */
+	CM_P_DISCONNECT = 1 << 4, /* DISCONNECT */
+	CM_P_CLOSE = 1 << 5,      /* CLOSE(-status) */
+	CM_P_TIMEWAIT = 1 << 6,   /* TIMEWAIT_EXIT */
 	CM_P_ALL = (1 << 7) - 1,
 	/* memory: a disconnect while ACCEPTED */
 	CM_M_LATER = 1 << 8,
 	CM_M_LATER_ABORT = 1 << 9,
 	CM_M_ALL = CM_M_LATER | CM_M_LATER_ABORT,
 	/* facts */
-	CM_F_RETRY = 1 << 16,   /* revision 2 was asked with, no octet came back, once more with revision 1 is allowed */
-	CM_F_P2P = 1 << 17,     /* peer-to-peer was agreed on (responder: asked for) */
-	CM_F_DELAY = 1 << 18,   /* first_fpdu_delay is wanted */
+	CM_F_RETRY = 1 << 16, /* revision 2 was asked with, no octet came back, once more with revision 1 is allowed */
+	CM_F_P2P = 1 << 17,   /* peer-to-peer was agreed on (responder: asked for) */
+	CM_F_DELAY = 1 << 18, /* first_fpdu_delay is wanted */
 	CM_F_RTR_DUE = 1 << 19, /* initiator: the RTR has not certainly arrived: no RST */
 	CM_F_CUT = 1 << 20,     /* a message of ours is half in TCP */
 	CM_F_MID = 1 << 21,     /* a FIN now cuts: FPDU or message unfinished, or Reads of ours outstanding */
@@ -109,7 +109,16 @@ enum cm_bit {
 };
 
 /* Which deadline runs; one at a time (cm_timer.h). */
-enum cm_deadline { CM_T_NONE, CM_T_CONNECT, CM_T_DELAY, CM_T_REQUEST, CM_T_RTR, CM_T_CLOSING, CM_T_LINGER, CM_DEADLINES };
+enum cm_deadline {
+	CM_T_NONE,
+	CM_T_CONNECT,
+	CM_T_DELAY,
+	CM_T_REQUEST,
+	CM_T_RTR,
+	CM_T_CLOSING,
+	CM_T_LINGER,
+	CM_DEADLINES
+};
 
 struct cm_state {
 	uint8_t phase;  /* enum cm_phase; written by cm_fsm_step() only */

@@ -17,28 +17,28 @@
 /* Ids beyond params.max_ids: for peers that are to be told by a reject that there is no room. */
 #define CM_ID_SPARE 64
 
-#define CM_COUNTERS(X)                                                                                                 \
-	X(connects)          /* attempts begun */                                                                      \
-	X(connects_rev1)     /* second attempts with revision 1 */                                                     \
-	X(connects_failed)   /* CONNECT_REPLY with an error */                                                         \
-	X(requests)          /* whole Requests shown to the user */                                                    \
-	X(accepts)                                                                                                     \
-	X(rejects)           /* Replies with R sent */                                                                 \
-	X(established)       /* streams begun, both sides */                                                           \
-	X(closes)            /* CLOSE raised */                                                                        \
-	X(drop_request_bad)  /* closed: no Request, or octets behind it in the same breath */                          \
-	X(drop_request_early)/* closed: octets behind the Request before our Reply */                                  \
-	X(drop_request_late) /* closed: no whole Request in time */                                                    \
-	X(drop_request_gone) /* the peer gave up before it had sent a whole Request */                                 \
-	X(drop_request_full) /* rejected: backlog or id table full */                                                  \
-	X(drop_request_unfit)/* rejected: it asks for what is not there (markers) */                                   \
-	X(drop_reaped)       /* reset: the oldest without a Request, when ids were short */                            \
-	X(drop_no_id)        /* reset: not even a spare id */                                                          \
-	X(drop_reply_bad)    /* no Reply, or of no legal form */                                                       \
-	X(drop_reply_unfit)  /* Terminate: no agreement */                                                             \
-	X(no_mbuf)           /* a frame was not sent for want of an mbuf */                                            \
-	X(stale_ready)       /* something about a connection that no id has any more */                                \
-	X(events)            /* delivered */
+#define CM_COUNTERS(X)                                                                         \
+	X(connects)        /* attempts begun */                                                \
+	X(connects_rev1)   /* second attempts with revision 1 */                               \
+	X(connects_failed) /* CONNECT_REPLY with an error */                                   \
+	X(requests)        /* whole Requests shown to the user */                              \
+	X(accepts)                                                                             \
+	X(rejects)            /* Replies with R sent */                                        \
+	X(established)        /* streams begun, both sides */                                  \
+	X(closes)             /* CLOSE raised */                                               \
+	X(drop_request_bad)   /* closed: no Request, or octets behind it in the same breath */ \
+	X(drop_request_early) /* closed: octets behind the Request before our Reply */         \
+	X(drop_request_late)  /* closed: no whole Request in time */                           \
+	X(drop_request_gone)  /* the peer gave up before it had sent a whole Request */        \
+	X(drop_request_full)  /* rejected: backlog or id table full */                         \
+	X(drop_request_unfit) /* rejected: it asks for what is not there (markers) */          \
+	X(drop_reaped)        /* reset: the oldest without a Request, when ids were short */   \
+	X(drop_no_id)         /* reset: not even a spare id */                                 \
+	X(drop_reply_bad)     /* no Reply, or of no legal form */                              \
+	X(drop_reply_unfit)   /* Terminate: no agreement */                                    \
+	X(no_mbuf)            /* a frame was not sent for want of an mbuf */                   \
+	X(stale_ready)        /* something about a connection that no id has any more */       \
+	X(events)             /* delivered */
 
 IW_COUNTERS(cm_counters, CM_COUNTERS);
 
@@ -51,7 +51,7 @@ struct cm_setup {
 	uint64_t connect_ns, delay_ns;
 	struct tcp_attr tcp;
 	struct rte_mbuf *frame; /* built beforehand, so that the step that sends it cannot fail for want of one */
-	bool once_more; /* revision 1 may be tried */
+	bool once_more;         /* revision 1 may be tried */
 	uint8_t own[MPA_HDR_PD_MAX];
 	uint8_t theirs[MPA_HDR_PD_MAX];
 };

@@ -7,8 +7,8 @@
 #include "cm_step.h"
 #include "len.h"
 
-/* The RTR is handed to TCP here and now, so that no call can come between Reply and RTR (peers.md 4).  Without an mbuf it
- * goes when the QP is next in turn. */
+/* The RTR is handed to TCP here and now, so that no call can come between Reply and RTR (peers.md 4).  Without an mbuf
+ * it goes when the QP is next in turn. */
 static void
 send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
 {

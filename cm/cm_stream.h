@@ -6,8 +6,8 @@
 
 #include "cm_id.h"
 
-/* START: QP to RTS with what was agreed on, the octets that follow go to it; an initiator's RTR is handed to TCP.  false:
- * the QP did not start. */
+/* START: QP to RTS with what was agreed on, the octets that follow go to it; an initiator's RTR is handed to TCP.
+ * false: the QP did not start. */
 bool cm_stream_start(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 
 /* What the QP has to say by itself (it may have failed in octets that came before a FIN). */

@@ -14,10 +14,11 @@ cq_create(struct rdmap *rdmap, uint32_t depth, iw_cq_handler handler, void *cont
 {
 	struct iw_wc *ring;
 	struct iw_cq *cq;
-	uint32_t handle, size = iw_ring_size(depth);
+	uint32_t handle, size;
 
 	if (depth == 0 || depth > CQ_DEPTH_MAX)
 		return NULL;
+	size = iw_ring_size(depth);
 	ring = iw_env_alloc((size_t)size * sizeof(*ring));
 	cq = ring ? iw_pool_get(&rdmap->cqs, &handle) : NULL;
 	if (!cq) {

@@ -85,6 +85,10 @@ static const struct term_row {
 	{"Read of a bad STag, siw", "\x10\x00\x07\0\0\x1c" REQ_HDR REQ_BODY, 52, true, 0, 1, 0, 1, 1, 1, 0x1c},
 	{"IRD exceeded, siw", "\x20\x07\x03\0\0\x1c" REQ_HDR, 24, true, 0, 2, 7, 1, 1, 0, 0x1c},
 	{"reserved bits are ignored", "\x11\x01\xd8\xff\0\x22" WRITE_HDR, 20, false, 1, 1, 1, 1, 1, 0, 0x22},
+	{"reserved bits in siw's places", "\x12\x02\xc3\x00\x00\x2e" REQ_HDR, 24, false, 1, 2, 2, 1, 1, 0, 0x2e},
+	{"M and D decide even where only the other order exists", "\x20\x09\xc0\x00\x00\x2e" REQ_HDR, 24, false, 2, 0,
+	 9, 1, 1, 0, 0x2e},
+	{"the same, siw", "\x02\x05\x03\x00\x00\x2e" REQ_HDR, 24, true, 2, 0, 5, 1, 1, 0, 0x2e},
 	{"R without D", "\x01\x00\x20\0" REQ_BODY, 32, false, 0, 1, 0, 0, 0, 1, 0},
 	{"tagged with R", "\x01\x00\xe0\0\0\x2e" WRITE_HDR REQ_BODY, 48, false, 0, 1, 0, 1, 1, 1, 0x2e},
 };
