@@ -215,7 +215,7 @@ void
 pair_pump(struct pair *p)
 {
 	for (int i = 0; i < 100000; i++) {
-		uint32_t moved = pair_fill(p, &p->a) + pair_fill(p, &p->b);
+		uint32_t moved = pair_fill(p, &p->a) + pair_fill(p, &p->b) + p->a.in.len + p->b.in.len;
 
 		pair_deliver(p, &p->a);
 		pair_deliver(p, &p->b);
