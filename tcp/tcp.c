@@ -180,6 +180,14 @@ tcp_set_stream(struct tcp *tcp, uint32_t conn, uint32_t stream)
 		c->stream = stream;
 }
 
+uint32_t
+tcp_stream(struct tcp *tcp, uint32_t conn)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	return c ? c->stream : 0;
+}
+
 void
 tcp_set_owner(struct tcp *tcp, uint32_t conn, uint32_t owner)
 {
