@@ -18,6 +18,7 @@
 #define RCV_BUF_MAX (1u << 30) /* 65535 << 14, rounded down (RFC 7323 §2.3) */
 #define MSL_DEFAULT_NS (30 * IW_SEC)
 #define MBUFS_DEFAULT 8192u /* for a data pool that does not tell its size */
+#define TIMEWAIT_MAX (IW_POOL_MAX / 2)
 #define LINGER_BEYOND_NS (60 * IW_SEC)
 
 /* ---- creation ---- */
@@ -43,6 +44,8 @@ fill_params(struct tcp_params *p, const struct iw_env *env)
 		p->max_listeners = 1;
 	if (!p->max_timewait)
 		p->max_timewait = p->max_conns;
+	if (p->max_timewait > TIMEWAIT_MAX)
+		p->max_timewait = TIMEWAIT_MAX;
 }
 
 static int
@@ -117,12 +120,12 @@ create_on_port(struct tcp *tcp, struct iw_addr *local, const struct iw_addr *rem
 	struct tcp_conn *c = NULL;
 
 	if (local->port)
-		return tcp_conn_create(tcp, local, remote, now_ns, err);
+		return tcp_conn_create(tcp, local, remote, 0, now_ns, err);
 	*err = -IW_E_ADDRNOTAVAIL;
 	for (local->port = tcp_isn_port_first(&walk, tcp->env); local->port; local->port = tcp_isn_port_next(&walk)) {
 		if (tcp_demux_port_listens(&tcp->demux, local->port))
 			continue;
-		c = tcp_conn_create(tcp, local, remote, now_ns, err);
+		c = tcp_conn_create(tcp, local, remote, 0, now_ns, err);
 		if (c || *err != -IW_E_ADDRINUSE)
 			return c;
 	}
@@ -363,7 +366,8 @@ tcp_tick(struct tcp *tcp, uint64_t now_ns)
 		tcp_conn_settle(tcp, c);
 	}
 	while (tcp_timewait_expire(&tcp->timewait, now_ns, &demux))
-		tcp_demux_del(&tcp->demux, demux);
+		if (demux)
+			tcp_demux_del(&tcp->demux, demux);
 }
 
 uint64_t

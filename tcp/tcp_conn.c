@@ -59,8 +59,31 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_conn_set_attr(tcp, c, NULL);
 }
 
+/* An entry of its own, or that of the TIME_WAIT record before it. */
+static int
+enter_demux(struct tcp *tcp, struct tcp_conn *c)
+{
+	if (!c->timewait)
+		return tcp_demux_add(&tcp->demux, &c->tuple, TCP_DEMUX_CONN, c->handle, &c->demux);
+	c->demux = tcp_timewait_lend(&tcp->timewait, c->timewait);
+	tcp_demux_set(&tcp->demux, c->demux, TCP_DEMUX_CONN, c->handle);
+	return 0;
+}
+
+/* Back to the record when the SYN was an old duplicate after all (RFC 9293 MAY-2 (2)). */
+static void
+leave_demux(struct tcp *tcp, struct tcp_conn *c)
+{
+	if (c->timewait && tcp_timewait_return(&tcp->timewait, c->timewait, c->demux))
+		tcp_demux_set(&tcp->demux, c->demux, TCP_DEMUX_TIMEWAIT, c->timewait);
+	else if (c->demux)
+		tcp_demux_del(&tcp->demux, c->demux);
+	c->demux = c->timewait = 0;
+}
+
 struct tcp_conn *
-tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, uint64_t now_ns, int *err)
+tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, uint32_t timewait,
+		uint64_t now_ns, int *err)
 {
 	uint32_t handle;
 	struct tcp_conn *c = (struct tcp_conn *)iw_pool_get(&tcp->conns, &handle);
@@ -69,26 +92,19 @@ tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_ad
 	if (!c)
 		return NULL;
 	c->handle = handle;
+	c->timewait = timewait;
 	c->local = *local;
 	c->remote = *remote;
 	c->tuple = tcp_tuple_of(local, remote);
 	*err = net_route(tcp->net, remote, &c->route);
 	if (*err == 0)
-		*err = tcp_demux_add(&tcp->demux, &c->tuple, TCP_DEMUX_CONN, handle, &c->demux);
+		*err = enter_demux(tcp, c);
 	if (*err) {
 		iw_pool_put(&tcp->conns, handle);
 		return NULL;
 	}
 	init(tcp, c, now_ns);
 	return c;
-}
-
-static void
-leave_demux(struct tcp *tcp, struct tcp_conn *c)
-{
-	if (c->demux)
-		tcp_demux_del(&tcp->demux, c->demux);
-	c->demux = 0;
 }
 
 void
@@ -187,10 +203,15 @@ to_timewait(struct tcp *tcp, struct tcp_conn *c, bool ack, uint64_t now_ns)
 	rec = tcp_timewait_add(&tcp->timewait, &st, now_ns);
 	if (!rec && tcp_timewait_evict(&tcp->timewait, &old)) {
 		tcp->n.timewait_evicted++;
-		tcp_demux_del(&tcp->demux, old);
+		if (old)
+			tcp_demux_del(&tcp->demux, old);
 		rec = tcp_timewait_add(&tcp->timewait, &st, now_ns);
 	}
-	assert(rec);
+	if (!rec) { /* every place is taken by tags that nobody has fetched */
+		tcp->n.timewait_evicted++;
+		leave_demux(tcp, c);
+		return;
+	}
 	tcp->n.timewait_made++;
 	tcp_demux_set(&tcp->demux, c->demux, TCP_DEMUX_TIMEWAIT, rec);
 	c->demux = 0;
@@ -240,6 +261,8 @@ established(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	bool lost = tcp_conn_has(c, TCP_CONN_SYN_LOST);
 
 	tcp->n.established++;
+	tcp_timewait_end(&tcp->timewait, c->timewait); /* the entry is ours for good */
+	c->timewait = 0;
 	tcp_conn_clear(c, TCP_CONN_UNSHOWN | TCP_CONN_FORCE);
 	tcp_rtt_established(&c->rtt, lost);
 	tcp_cc_init(&c->cc, &tcp_cc_newreno, c->emss, lost);

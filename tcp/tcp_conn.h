@@ -97,8 +97,9 @@ struct tcp_conn {
 	/* cold */
 	uint32_t handle, owner, stream, listener, tag, ready_bits;
 	uint32_t iss, irs;
-	uint32_t fin_seq; /* of the peer's FIN, TCP_CONN_FIN_SEEN */
-	uint32_t demux;   /* ref; 0: not in the table */
+	uint32_t fin_seq;  /* of the peer's FIN, TCP_CONN_FIN_SEEN */
+	uint32_t demux;    /* ref; 0: not in the table */
+	uint32_t timewait; /* record that has lent the entry; 0: none */
 	uint16_t peer_mss;
 	uint32_t rcv_buf;
 	uint64_t user_timeout_ns, syn_timeout_ns, keepalive_ns;
@@ -109,10 +110,11 @@ struct tcp_conn {
 	struct net_route route;
 };
 
-/* A new connection in CLOSED for this 4-tuple, entered in the demux table.  NULL and *err when the 4-tuple is taken
- * (-IW_E_ADDRINUSE), a table is full (-IW_E_NOMEM) or nothing leads to the peer (-IW_E_HOSTUNREACH). */
+/* A new connection in CLOSED for this 4-tuple, entered in the demux table.  timewait: the record (handle) of the
+ * previous incarnation whose entry it borrows until its handshake is over; 0: none.  NULL and *err when the 4-tuple
+ * is taken (-IW_E_ADDRINUSE), a table is full (-IW_E_NOMEM) or nothing leads to the peer (-IW_E_HOSTUNREACH). */
 struct tcp_conn *tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote,
-				 uint64_t now_ns, int *err);
+				 uint32_t timewait, uint64_t now_ns, int *err);
 /* Frees it and all that it holds, whatever its state; says nothing to the peer. */
 void tcp_conn_free(struct tcp *tcp, struct tcp_conn *c);
 

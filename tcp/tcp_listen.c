@@ -100,8 +100,8 @@ tcp_listen_wants(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_se
 
 /* A connection in the listener's backlog, in SYN_RCVD, its SYN-ACK to go with the next emit. */
 static void
-open_passive(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const struct tcp_rx_seg *rx,
-	     const uint32_t *isn_after)
+open_passive(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const struct tcp_rx_seg *rx, uint32_t timewait,
+	     uint32_t isn_after)
 {
 	struct iw_addr local = rx->pkt->dst, remote = rx->pkt->src;
 	struct tcp_conn *c;
@@ -109,13 +109,13 @@ open_passive(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const str
 
 	local.port = rx->seg.dport;
 	remote.port = rx->seg.sport;
-	c = tcp_conn_create(tcp, &local, &remote, rx->now_ns, &err);
+	c = tcp_conn_create(tcp, &local, &remote, timewait, rx->now_ns, &err);
 	if (!c) {
 		tcp->n.rx_syn_nomem++;
 		return;
 	}
-	if (isn_after && iw_seq_leq(c->iss, *isn_after))
-		c->iss = *isn_after + 1;
+	if (timewait && iw_seq_leq(c->iss, isn_after))
+		c->iss = isn_after + 1;
 	c->owner = l->owner;
 	c->listener = handle;
 	tcp_conn_set(c, TCP_CONN_PASSIVE | TCP_CONN_EMBRYO | TCP_CONN_UNSHOWN);
@@ -129,8 +129,8 @@ open_passive(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const str
 
 /* §3.10.7.2: RST, ACK, SYN, in this order. */
 static void
-rx_listen(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const struct tcp_rx_seg *rx,
-	  const uint32_t *isn_after)
+rx_listen(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const struct tcp_rx_seg *rx, uint32_t timewait,
+	  uint32_t isn_after)
 {
 	uint8_t kind = rx->seg.flags & (TCP_RST | TCP_ACK | TCP_SYN | TCP_FIN);
 
@@ -144,18 +144,18 @@ rx_listen(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const struct
 	} else if (l->used >= l->backlog) {
 		tcp->n.rx_backlog_full++;
 	} else {
-		open_passive(tcp, l, handle, rx, isn_after);
+		open_passive(tcp, l, handle, rx, timewait, isn_after);
 	}
 }
 
 void
-tcp_listen_rx(struct tcp *tcp, struct tcp_rx_seg *rx, const uint32_t *isn_after)
+tcp_listen_rx(struct tcp *tcp, struct tcp_rx_seg *rx, uint32_t timewait, uint32_t isn_after)
 {
 	uint32_t handle = find(tcp, rx->pkt, &rx->seg);
 	struct tcp_listener *l = listener_at(tcp, handle);
 
 	if (l) {
-		rx_listen(tcp, l, handle, rx, isn_after);
+		rx_listen(tcp, l, handle, rx, timewait, isn_after);
 		return;
 	}
 	if (rx->seg.flags & TCP_RST) {

@@ -14,8 +14,8 @@ struct tcp_listener {
 };
 
 /* A segment for which there is no connection: a SYN for a listener opens one, all else gets RST or nothing.
- * isn_after: our ISN has to lie above this (a SYN that ends a TIME_WAIT); NULL: any. */
-void tcp_listen_rx(struct tcp *tcp, struct tcp_rx_seg *rx, const uint32_t *isn_after);
+ * timewait, isn_after: a SYN that a TIME_WAIT record (handle) lets in, our ISN has to lie above this; 0: none. */
+void tcp_listen_rx(struct tcp *tcp, struct tcp_rx_seg *rx, uint32_t timewait, uint32_t isn_after);
 
 /* Somebody listens there who has a place free for this SYN. */
 bool tcp_listen_wants(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg);

@@ -10,6 +10,7 @@
 #include "tcp_pvt.h"
 
 #define WND_FIELD_MAX 65535u
+_Static_assert(RTE_PKTMBUF_HEADROOM >= TCP_HEADROOM, "fresh mbufs have room for every header");
 
 /* Where a segment goes. */
 struct path {
@@ -61,7 +62,6 @@ empty_mbuf(struct tcp *tcp)
 		tcp->n.tx_no_mbuf++;
 		return NULL;
 	}
-	m->data_off = TCP_HEADROOM;
 	return m;
 }
 

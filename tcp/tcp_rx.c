@@ -240,13 +240,11 @@ rx_timewait(struct tcp *tcp, struct tcp_demux_hit hit, struct tcp_rx_seg *rx)
 		tcp_out_seg(tcp, &rx->pkt->dst, &rx->pkt->src, &ack, rx->now_ns);
 	} else if (v.act == TCP_TW_SYN) {
 		if (!tcp_listen_wants(tcp, rx->pkt, &rx->seg)) {
-			tcp_listen_rx(tcp, rx, NULL);
+			tcp_listen_rx(tcp, rx, 0, 0);
 			return;
 		}
 		tcp->n.timewait_reused++;
-		tcp_timewait_end(&tcp->timewait, hit.handle);
-		tcp_demux_del(&tcp->demux, hit.ref);
-		tcp_listen_rx(tcp, rx, &v.isn_after);
+		tcp_listen_rx(tcp, rx, hit.handle, v.isn_after);
 	}
 }
 
@@ -268,7 +266,7 @@ dispatch(struct tcp *tcp, struct tcp_rx_seg *rx)
 	else if (hit.kind == TCP_DEMUX_TIMEWAIT)
 		rx_timewait(tcp, hit, rx);
 	else
-		tcp_listen_rx(tcp, rx, NULL);
+		tcp_listen_rx(tcp, rx, 0, 0);
 }
 
 static bool

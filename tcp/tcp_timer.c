@@ -144,7 +144,7 @@ keepalive_step(const struct tcp_conn *c)
 static void
 fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	if (c->last_rx_ns + c->keepalive_ns > now_ns) {
+	if (iw_time_after(c->last_rx_ns, c->keepalive_ns) > now_ns) {
 		tcp_timer_keepalive(tcp, c);
 		return;
 	}
