@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "crc32c_sse42.h"
+#include "crc32c_vpclmul.h"
 
 /* Below this the set-up of ISA-L's folding costs more than it saves. */
 #define ISAL_FROM 256
+/* The same for the folding by 256 bits. */
+#define VPCLMUL_FROM 512
 /* What is copied before it is summed: source and destination of it stay in the first-level cache together. */
 #define COPY_CHUNK 8192
 /* ISA-L counts in int. */
@@ -48,25 +51,37 @@ crc_long(uint32_t state, const uint8_t *p, size_t n)
 uint32_t
 iw_crc32c(uint32_t state, const void *p, size_t n)
 {
+#ifdef __x86_64__
 	if (n < ISAL_FROM && iw_crc32c_sse42_usable())
 		return iw_crc32c_sse42(state, p, n);
+#endif
 	return crc_long(state, p, n);
+}
+
+/* The sum is taken over the destination, which nobody else writes; the source may change under our hands. */
+static uint32_t
+copy_then_sum(uint32_t state, uint8_t *dst, const uint8_t *src, size_t n)
+{
+	while (n > 0) {
+		size_t part = n < COPY_CHUNK ? n : COPY_CHUNK;
+
+		memcpy(dst, src, part);
+		state = crc_long(state, dst, part);
+		dst += part;
+		src += part;
+		n -= part;
+	}
+	return state;
 }
 
 uint32_t
 iw_crc32c_copy(uint32_t state, void *dst, const void *src, size_t n)
 {
-	uint8_t *d = dst;
-	const uint8_t *s = src;
-
-	while (n > 0) {
-		size_t part = n < COPY_CHUNK ? n : COPY_CHUNK;
-
-		memcpy(d, s, part);
-		state = iw_crc32c(state, d, part);
-		d += part;
-		s += part;
-		n -= part;
-	}
-	return state;
+#ifdef __x86_64__
+	if (n >= VPCLMUL_FROM && iw_crc32c_vpclmul_usable())
+		return iw_crc32c_vpclmul_copy(state, dst, src, n);
+	if (iw_crc32c_sse42_usable())
+		return iw_crc32c_sse42_copy(state, dst, src, n);
+#endif
+	return copy_then_sum(state, dst, src, n);
 }

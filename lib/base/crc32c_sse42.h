@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC32c by the CPU's own instruction: best for short pieces.  Users call iw_crc32c(). */
+/* CRC32c by the CPU's own instructions (SSE4.2 and PCLMULQDQ), on x86-64 only.  Users call iw_crc32c(). */
 #ifndef IW_CRC32C_SSE42_H
 #define IW_CRC32C_SSE42_H
 
@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* This CPU has it; false on everything that is not x86-64. */
+#ifdef __x86_64__
+/* This CPU has them. */
 bool iw_crc32c_sse42_usable(void);
 
-/* As iw_crc32c(); only when usable. */
+/* As iw_crc32c() and iw_crc32c_copy(); only when usable.  The first is for short pieces. */
 uint32_t iw_crc32c_sse42(uint32_t state, const void *p, size_t n);
+uint32_t iw_crc32c_sse42_copy(uint32_t state, void *dst, const void *src, size_t n);
+#endif
 
 #endif
