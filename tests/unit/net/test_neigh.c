@@ -46,6 +46,30 @@ test_no_answer(void **state)
 	end();
 }
 
+/* Asked for once more shortly before the memory of the failure ends: the entry stays until it may be asked again, and a
+ * packet that comes then waits for that question. */
+static void
+test_failure_is_not_forgotten_too_early(void **state)
+{
+	(void)state;
+	begin(16);
+	use(5);
+	for (int i = 0; i < 3; i++) {
+		assert_question(5, false);
+		pass(IW_SEC + SLACK);
+	}
+	assert_int_equal(state_of(5), NEIGH_FAILED);
+	pass(4500 * IW_MS);
+	assert_int_equal(use(5), NEIGH_USE_FAILED);
+	assert_question(5, false);
+	pass(600 * IW_MS);
+	assert_int_equal(use(5), NEIGH_USE_WAIT);
+	assert_no_question();
+	pass(500 * IW_MS);
+	assert_question(5, false);
+	end();
+}
+
 /* Used again exactly when the memory of the failure ends: never two questions within a second (RFC 1122 §2.3.2.1). */
 static void
 test_never_twice_a_second(void **state)
@@ -227,6 +251,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_failure_is_not_forgotten_too_early),
 		cmocka_unit_test(test_never_twice_a_second),
 		cmocka_unit_test(test_recovery),
 		cmocka_unit_test(test_waiting_packets),

@@ -165,6 +165,23 @@ test_asked_ones_stay(void **state)
 	end();
 }
 
+/* A question that nobody has taken yet goes with what it was about: answered meanwhile, or evicted. */
+static void
+test_question_goes_with_its_entry(void **state)
+{
+	(void)state;
+	begin(1);
+	assert_int_equal(use(1), NEIGH_USE_WAIT);
+	learn(1, 1, NEIGH_SEEN);
+	assert_no_question();
+	pass(2 * IW_SEC);
+	assert_int_equal(use(1), NEIGH_USE_KNOWN);
+	assert_int_equal(use(2), NEIGH_USE_WAIT);
+	assert_int_equal(state_of(1), -1);
+	assert_question(2, false);
+	end();
+}
+
 /* Thousands, each with its own address, found by search and by handle; the work of one tick is bounded. */
 static void
 test_thousands(void **state)
@@ -238,6 +255,7 @@ main(void)
 		cmocka_unit_test(test_learning_evicts_the_unused_only),
 		cmocka_unit_test(test_least_recently_used_goes),
 		cmocka_unit_test(test_asked_ones_stay),
+		cmocka_unit_test(test_question_goes_with_its_entry),
 		cmocka_unit_test(test_thousands),
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_memory_is_short),
