@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "iw_addr.h"
+#include "secret.h"
 
 #define RING_DEFAULT 1024
 
@@ -117,6 +118,11 @@ describe(const struct port *p, const struct iw_engine_params *params, const stru
 			      .gateway = params->gateway,
 			      .mtu = params->mtu ? params->mtu : mtu,
 			      .port_id = p->id};
+	/* Ring ports have no address, and nobody would learn one that is zero: a random local one. */
+	if (rte_is_zero_ether_addr(&mac)) {
+		secret_fill(mac.addr_bytes, sizeof(mac.addr_bytes));
+		mac.addr_bytes[0] = (uint8_t)((mac.addr_bytes[0] & ~RTE_ETHER_GROUP_ADDR) | RTE_ETHER_LOCAL_ADMIN_ADDR);
+	}
 	memcpy(nif->mac, mac.addr_bytes, sizeof(nif->mac));
 	nif->addr.port = 0;
 	/* The flag of each mbuf says whether the port has looked. */

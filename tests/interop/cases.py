@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is tested: a list of cases, and what each does on a bench.
+
+A bench has `guest` (rping under test), `near` and `near_nocrc` (our end), `tap`, `mtu`, `variant`, `folder`."""
+import dataclasses
+import functools
+import itertools
+import pathlib
+from typing import Callable
+
+import net
+import wire
+from process import Failed
+
+VARIANTS, MTUS = ("siw", "siw-crc", "siw-p2p", "siw-gso"), (1500, 9000)
+SIZES, ROUNDS, ROW = (23, 64, 1448, 4096, 65535), 100, 20
+ROLES = ("guest-client", "guest-server")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    variant: str
+    mtu: int
+    name: str  # VARIANT[-nocrc]/MTU/WHAT
+    smoke: bool
+    ours_only: bool  # rping cannot stand in for our end
+    run: Callable  # takes the bench, raises Failed
+
+
+def ends(bench, role, crc):
+    """(server, client)"""
+    near = bench.near if crc else bench.near_nocrc
+    return (near, bench.guest) if role == "guest-client" else (bench.guest, near)
+
+
+def exchange(bench, role, crc, size, rounds=ROUNDS, times=1):
+    server, client = ends(bench, role, crc)
+    with server.serving(size, rounds, times):
+        client.connect(server.addr, size, rounds, times)
+
+
+def on_the_wire(bench, role, crc):
+    """A short exchange is captured and decoded by tshark."""
+    file = pathlib.Path(bench.folder, f"{bench.variant}-{bench.mtu}-{role}{'' if crc else '-nocrc'}.pcap")
+    with net.capture(bench.tap, file):
+        exchange(bench, role, crc, 65535, rounds=3)
+    agreed = wire.check(file, (bench.guest.addr, bench.near.addr))
+    if bench.near_decides_crc and agreed != (crc or bench.variant == "siw-crc" and role == "guest-client"):
+        raise Failed(f"CRC is {'on' if agreed else 'off'}")
+    check_lengths(bench, wire.fpdu_lengths(file))
+
+
+def check_lengths(bench, lengths):
+    """Ours are one FPDU to a segment (IP and TCP headers 40, MPA length and CRC 6); a siw-gso guest's are longer."""
+    longest = max(lengths[bench.near.addr])
+    if longest > bench.mtu - 46:
+        raise Failed(f"we send ULPDUs of {longest}: more than a segment")
+    longest = max(lengths[bench.guest.addr])
+    if bench.variant == "siw-gso" and longest <= bench.mtu:
+        raise Failed(f"the longest ULPDU of siw-gso is {longest}: none is over many segments")
+
+
+def refused(bench):
+    bench.near.refused(bench.guest.addr)
+
+
+def icmp(bench):
+    with bench.near.serving(64, rounds=1, clients=0):
+        bench.guest.guest.run("ping", f"ping -c 3 -W 2 {bench.near.addr}")
+
+
+def exchanges(variant, mtu, crc):
+    """Both roles, all sizes, one connection and a row of them, and a look at the wire."""
+    prefix = f"{variant}{'' if crc else '-nocrc'}/{mtu}"
+    make = functools.partial(Case, variant, mtu)
+    for role in ROLES:
+        sizes = SIZES if role == "guest-client" else (1, *SIZES)
+        for size in sizes:
+            smoke = size in (sizes[0], 4096, 65535)
+            yield make(f"{prefix}/{role}/{size}", smoke, size < 23 or not crc,
+                       functools.partial(exchange, role=role, crc=crc, size=size))
+        yield make(f"{prefix}/{role}/row", role == "guest-client" and crc, not crc,
+                   functools.partial(exchange, role=role, crc=crc, size=1448, times=ROW))
+        yield make(f"{prefix}/{role}/wire", True, not crc,
+                   functools.partial(on_the_wire, role=role, crc=crc))
+
+
+def boot_cases(variant, mtu):
+    """The cases of one guest boot. Smoke boots every variant once and both MTUs."""
+    in_smoke = mtu == (9000 if variant == "siw-crc" else 1500)
+    cases = itertools.chain(exchanges(variant, mtu, crc=True),
+                            exchanges(variant, mtu, crc=False) if variant == "siw" else (),
+                            [Case(variant, mtu, f"{variant}/{mtu}/refused", variant == "siw", True, refused),
+                             Case(variant, mtu, f"{variant}/{mtu}/icmp", variant == "siw", False, icmp)])
+    return [dataclasses.replace(case, smoke=case.smoke and in_smoke) for case in cases]
+
+
+def matrix():
+    return [case for variant in VARIANTS for mtu in MTUS for case in boot_cases(variant, mtu)]

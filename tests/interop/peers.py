@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The two ends of a connection, with one face: our program, and rping in a guest."""
+import contextlib
+import os
+import re
+import signal
+
+from process import Failed, Process
+
+PORT, NOBODYS_PORT = 7174, 7199
+APP_CPU = max(os.sched_getaffinity(0))
+START_LIMIT, RUN_LIMIT = 30, 60
+EAL_LINE = re.compile(r"^[A-Z][A-Z_]+: ")
+
+
+class Rping:
+    """rping on a siw guest."""
+
+    def __init__(self, guest, addr):
+        self.guest, self.addr = guest, addr
+
+    @contextlib.contextmanager
+    def serving(self, size, rounds, clients=1):
+        """While the block runs so many clients are served, one after another, with `rounds` each."""
+        ends = f"-C {rounds}" if clients == 1 else "-P"
+        name = self.guest.start("serve", f"rping -s -a {self.addr} -p {PORT} -S {max(size, 23)} -V {ends}")
+        self.guest.run("listen", f"await_listen {PORT}")
+        yield
+        status, output = self.guest.wait(name) if clients == 1 else self.guest.stop(name)
+        served = sum("DISCONNECT EVENT" in line for line in output)
+        if served != clients or clients == 1 and status:
+            raise Failed(f"rping server exits {status} after {served} of {clients} clients", output)
+
+    def connect(self, addr, size, rounds, times=1):
+        self.guest.run("connect", f"repeat {times} rping -c -a {addr} -p {PORT} -S {size} -C {rounds} -V")
+
+
+class App:
+    """dpdk-iwarp-app on the host's end of the tap."""
+
+    def __init__(self, binary, tap, mtu, addr, crc=True):
+        # The frame size lets jumbo frames through, which af_packet's MTU call refuses.
+        frames = ",framesz=16384,blocksz=16384" if mtu > 1500 else ""
+        self.addr = addr
+        self._argv = [str(binary), "--no-huge", "-m", "512", "--no-pci", "--no-telemetry", "--no-shconf",
+                      "-l", str(APP_CPU), f"--vdev=net_af_packet0,iface={tap}{frames}", "--",
+                      "--ip", f"{addr}/24", "--mtu", str(mtu), *([] if crc else ["--no-crc"]), "ping"]
+
+    def _process(self, *words):
+        return Process([*self._argv, *map(str, words), "-v"])
+
+    @contextlib.contextmanager
+    def serving(self, size, rounds, clients=1):
+        ends = ["-C", rounds] if clients == 1 else []
+        with self._process("-s", "-a", self.addr, "-p", PORT, "-S", size, "-V", *ends) as app:
+            app.await_line("listening on ", START_LIMIT)
+            try:
+                yield
+            except Failed as failure:
+                failure.detail += app.tail()
+                raise
+            check(app, app.wait(RUN_LIMIT) if clients == 1 else app.end(signal.SIGINT))
+
+    def connect(self, addr, size, rounds, times=1):
+        for _ in range(times):
+            with self._process("-c", "-a", addr, "-p", PORT, "-S", size, "-C", rounds, "-V") as app:
+                check(app, app.wait(RUN_LIMIT))
+
+    def refused(self, addr):
+        """A connect to nobody ends with 1 and says so in one line."""
+        with self._process("-c", "-a", addr, "-p", NOBODYS_PORT, "-C", 1) as app:
+            status = app.wait(RUN_LIMIT)
+            said = [line for line in app.err if not EAL_LINE.match(line)]
+            if status != 1 or len(said) != 1:
+                raise Failed(f"exits {status} with {len(said)} lines on stderr, not 1 with one", app.tail())
+
+
+def check(app, status):
+    if status:
+        raise Failed(f"{app.name} exits {status}", app.tail())
