@@ -81,7 +81,7 @@ parse_global(int argc, char **argv, struct options *o)
 	int opt;
 
 	opterr = 0;
-	optind = 1;
+	optind = 0; /* starts anew: EAL has used it with other rules */
 	while ((opt = getopt_long(argc, argv, "+h", longs, NULL)) != -1) {
 		if (opt == '?') {
 			cli_fail("%s: unknown option, or its value is missing; see --help", argv[optind - 1]);
@@ -152,7 +152,7 @@ parse_ping(int argc, char **argv, struct options *o)
 
 	o->addr.port = PING_PORT;
 	o->size = PING_SIZE;
-	optind = 1;
+	optind = 0; /* starts anew: EAL has used it with other rules */
 	while ((opt = getopt(argc, argv, "+sca:p:C:S:vV")) != -1) {
 		if (opt == '?') {
 			cli_fail("ping: -%c: unknown option, or its value is missing; see --help", optopt);

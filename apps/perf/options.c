@@ -187,7 +187,7 @@ take_all(int argc, char **argv, struct options *o)
 	int opt;
 
 	opterr = 0;
-	optind = 1;
+	optind = 0; /* starts anew: EAL has used it with other rules */
 	while ((opt = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (opt == '?') {
 			cli_fail("%s: unknown option, or its value is missing; see --help", argv[optind - 1]);
