@@ -24,6 +24,7 @@
 	X(rx_rst_challenged)    /* dropped: RST in the window, not at RCV.NXT */ \
 	X(rx_syn_challenged)    /* dropped: SYN in a synchronized state */ \
 	X(rx_no_ack)            /* dropped: neither ACK nor RST nor SYN */ \
+	X(rx_no_syn)            /* dropped: in SYN_SENT, neither SYN nor RST */ \
 	X(rx_bad_ack)           /* dropped: acknowledges what was not sent or long ago */ \
 	X(rx_bad_sack)          /* SACK blocks ignored */ \
 	X(rx_after_fin)         /* text behind the peer's FIN, ignored */ \

@@ -143,7 +143,7 @@ tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 		else
 			tcp->n.rx_rst_outside++;
 	} else if (!(seg->flags & TCP_SYN)) {
-		tcp->n.rx_no_ack++;
+		tcp->n.rx_no_syn++;
 	} else if (seg->flags & TCP_ACK) {
 		take_syn_ack(tcp, c, rx);
 	} else {

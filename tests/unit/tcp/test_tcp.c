@@ -133,12 +133,36 @@ test_transfer_clean(void **state)
 	sim_fini(&s);
 }
 
+/* Loss, duplication and reordering together, several seeds each: byte-exact and to the end (faults.md 1, 2). */
+static void
+test_transfer_lossy(void **state)
+{
+	static const struct {
+		uint32_t loss_ppm, dup_ppm;
+		uint64_t jitter_ns;
+	} rows[] = {{1000, 0, 0},      {10000, 0, 0},	      {30000, 10000, 0},	  {100000, 20000, 0},
+		    {0, 50000, 0},     {0, 0, 200 * IW_US},   {20000, 20000, 300 * IW_US}, {100000, 50000, 100 * IW_US}};
+
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (uint64_t seed = 1; seed <= 3; seed++) {
+			struct sim s;
+
+			sim_init(&s, seed * 100 + i, true);
+			s.loss_ppm = rows[i].loss_ppm;
+			s.dup_ppm = rows[i].dup_ppm;
+			s.jitter_ns = rows[i].jitter_ns;
+			transfer(&s, 400000, 400 * IW_SEC);
+			sim_fini(&s);
+		}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_handshake_both_roles_with_options),
 		cmocka_unit_test(test_transfer_clean),
+		cmocka_unit_test(test_transfer_lossy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
