@@ -187,8 +187,6 @@ feed(struct pair *p, struct pair_side *to)
 	rdmap_quiescent(to->rdmap);
 	to->fpdus_in += r.fpdus;
 	to->stop = r.stop;
-	if (r.stop == MPA_RX_DEAD)
-		r.consumed = to->in.avail;
 	assert_true(r.consumed <= to->in.avail);
 	to->in.len -= r.consumed;
 	to->in.avail -= r.consumed;

@@ -125,6 +125,7 @@ test_B8_need_and_budget(void **state)
 	qp_set_error(p.a.qp);
 	r = mpa_rx(p.a.qp, v, 2, 16, p.now_ns);
 	assert_int_equal(r.stop, MPA_RX_DEAD);
+	assert_int_equal(r.consumed, 60); /* nothing of it is kept (R13) */
 	rte_pktmbuf_free(v[0].m);
 	rte_pktmbuf_free(v[1].m);
 	pair_close(&p);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "cq.h"
+#include "domain.h"
 #include "pair.h"
 
 #define OFF 0x1000
@@ -373,6 +374,195 @@ test_D9_back_pressure(void **state)
 	pair_close(&p);
 }
 
+/* The request at fault says what was wrong (errors.md §3.4 rule 2); the ones behind it are flushed. */
+static void
+test_status_of_the_request_at_fault(void **state)
+{
+	static const struct {
+		uint32_t mr_len, recv_len, send_len;
+		uint32_t inv; /* 1: an STag that does not exist */
+		uint8_t status;
+	} rows[] = {
+		{64, 16, 17, 0, IW_WC_LOC_LEN_ERR},   /* D12 */
+		{15, 16, 16, 0, IW_WC_LOC_PROT_ERR},  /* the SGE is longer than what is registered */
+		{64, 16, 16, 1, IW_WC_LOC_QP_OP_ERR}, /* R10 */
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pair p;
+		struct iw_sge sge;
+		struct iw_send_wr wr = {.sg_list = &sge, .num_sge = 1};
+		struct iw_mr *mr;
+
+		pair_open(&p, &(struct pair_opts){.ird = 4});
+		mr = pair_mr(&p.b, OFF, rows[i].mr_len, IW_LOCAL_WRITE);
+		assert_int_equal(pair_recv(&p.b, 1, p.b.arena + OFF, rows[i].recv_len, iw_mr_lkey(mr)), 0);
+		assert_int_equal(pair_recv(&p.b, 2, p.b.arena + OFF, rows[i].recv_len, iw_mr_lkey(mr)), 0);
+		sge = (struct iw_sge){.addr = (uintptr_t)p.a.arena,
+				      .length = rows[i].send_len,
+				      .lkey = iw_mr_lkey(pair_mr(&p.a, 0, 64, 0))};
+		wr.opcode = rows[i].inv ? IW_WR_SEND_INV : IW_WR_SEND;
+		wr.invalidate_rkey = 0x12345678;
+		assert_int_equal(iw_post_send(p.a.qp, &wr, NULL), 0);
+		pair_pump(&p);
+		expect_wc(&p.b, 1, IW_WC_RECV, rows[i].status);
+		expect_wc(&p.b, 2, IW_WC_RECV, IW_WC_WR_FLUSH_ERR);
+		assert_true(rows[i].inv || pair_untouched(&p.b, 0, 0x2000));
+		pair_close(&p);
+	}
+}
+
+/* R17: the sink was taken back while the Read was under way. */
+static void
+test_R17_sink_gone(void **state)
+{
+	struct pair p;
+	struct iw_mr *to, *from;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	to = pair_mr(&p.a, OFF, 64, IW_LOCAL_WRITE);
+	from = pair_mr(&p.b, OFF, 64, IW_REMOTE_READ);
+	assert_int_equal(pair_rdma(&p.a, 1, IW_WR_RDMA_READ, p.a.arena + OFF, 64, iw_mr_lkey(to), p.b.arena + OFF,
+				   iw_mr_rkey(from), 0),
+			 0);
+	pair_fill(&p, &p.a);
+	assert_int_equal(iw_mr_dereg(to), 0);
+	pair_pump(&p);
+	assert_true(pair_untouched(&p.a, 0, 0x2000));
+	expect_wc(&p.a, 1, IW_WC_RDMA_READ, IW_WC_LOC_PROT_ERR);
+	pair_close(&p);
+}
+
+/* S5: taken back between two segments of a Write: not an octet afterwards. */
+static void
+test_S5_write_target_gone(void **state)
+{
+	struct pair p;
+	struct iw_mr *mr;
+	struct ddp_hdr h;
+	uint8_t f[64];
+	struct iw_terminate t;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	mr = pair_mr(&p.b, OFF, 64, IW_REMOTE_WRITE);
+	h = ddp_hdr_tagged(0, false, iw_mr_rkey(mr), (uintptr_t)p.b.arena + OFF);
+	pair_inject(&p, &p.b, f, pair_fpdu(f, &h, "01234567", 8));
+	assert_memory_equal(p.b.arena + OFF, "01234567", 8);
+	assert_int_equal(iw_mr_dereg(mr), 0);
+	h.to += 8;
+	h.last = true;
+	pair_inject(&p, &p.b, f, pair_fpdu(f, &h, "89abcdef", 8));
+	assert_true(pair_untouched(&p.b, OFF + 8, 64));
+	iw_qp_terminate_info(p.b.qp, &t);
+	assert_int_equal(t.layer << 4 | t.etype, 0x11);
+	assert_int_equal(t.code, 0);
+	pair_close(&p);
+}
+
+/* D17: empty segments without end are bounded. */
+static void
+test_D17_endless_empty_segments(void **state)
+{
+	struct pair p;
+	struct ddp_hdr h = ddp_hdr_untagged(3, false, 0, 0, 1, 0);
+	uint8_t f[64];
+	uint32_t n = pair_fpdu(f, &h, NULL, 0), sent = 0;
+	struct iw_terminate t;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	assert_int_equal(pair_recv(&p.b, 1, NULL, 0, 0), 0);
+	while (iw_qp_state(p.b.qp) == IW_QP_RTS && sent++ < 5000)
+		pair_inject(&p, &p.b, f, n);
+	assert_true(sent > 100 && sent < 2000);
+	iw_qp_terminate_info(p.b.qp, &t);
+	assert_int_equal(t.layer << 4 | t.etype, 0x10);
+	expect_wc(&p.b, 1, IW_WC_RECV, IW_WC_WR_FLUSH_ERR);
+	pair_close(&p);
+}
+
+/* D13: a message that goes on and on ends at its buffer, long before a counter could wrap. */
+static void
+test_D13_never_last(void **state)
+{
+	struct pair p;
+	struct ddp_hdr h = ddp_hdr_untagged(3, false, 0, 0, 1, 0);
+	uint8_t f[1200] = {0}, data[1000] = {0};
+	struct iw_terminate t;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	assert_int_equal(
+		pair_recv(&p.b, 1, p.b.arena + OFF, 3500, iw_mr_lkey(pair_mr(&p.b, OFF, 3500, IW_LOCAL_WRITE))), 0);
+	for (int i = 0; i < 4; i++, h.mo += 1000)
+		pair_inject(&p, &p.b, f, pair_fpdu(f, &h, data, 1000));
+	iw_qp_terminate_info(p.b.qp, &t);
+	assert_int_equal(t.layer << 4 | t.etype, 0x12);
+	assert_int_equal(t.code, 5);
+	assert_true(pair_untouched(&p.b, OFF + 3000, 1000));
+	expect_wc(&p.b, 1, IW_WC_RECV, IW_WC_LOC_LEN_ERR);
+	pair_close(&p);
+}
+
+static uint64_t
+counter(const struct pair_side *s, const char *name)
+{
+	struct iw_counter_list l = rdmap_counter_list(s->rdmap);
+
+	for (uint32_t i = 0; i < l.n; i++)
+		if (!strcmp(l.names[i], name))
+			return l.values[i];
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+static void
+test_counters(void **state)
+{
+	struct pair p;
+	uint8_t junk[8] = {0};
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	assert_int_equal(pair_rdma(&p.a, 1, IW_WR_RDMA_WRITE, NULL, 0, 0, NULL, 0, 0), 0);
+	pair_pump(&p);
+	pair_inject(&p, &p.b, junk, sizeof(junk));
+	pair_pump(&p);
+	assert_int_equal(counter(&p.a, "rdmap.tx_fpdus"), 1);
+	assert_int_equal(counter(&p.a, "rdmap.tx_octets"), 20);
+	assert_int_equal(counter(&p.b, "rdmap.rx_octets"), 14);
+	assert_int_equal(counter(&p.b, "rdmap.fault_MPA_CRC"), 1);
+	assert_int_equal(counter(&p.b, "rdmap.fault_INV_STREAM"), 0);
+	assert_int_equal(counter(&p.b, "rdmap.tx_terminates"), 1);
+	assert_int_equal(counter(&p.a, "rdmap.rx_terminates"), 1);
+	assert_int_equal(rdmap_qp_count(p.a.rdmap), 1);
+	assert_int_equal(rdmap_cq_count(p.a.rdmap), 1);
+	pair_close(&p);
+}
+
+/* The n-th allocation of an engine fails: nothing is left behind. */
+static void
+test_short_of_memory(void **state)
+{
+	struct pair p;
+	const struct rdmap_params params = {.max_qps = 4};
+	uint32_t readers;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	readers = p.a.domain->readers;
+	for (uint32_t fuse = 1; fuse <= 7; fuse++) {
+		iw_env_alloc_fuse = fuse;
+		assert_null(rdmap_create(&p.a.env, p.a.domain, NULL, &params));
+		assert_int_equal(p.a.domain->readers, readers);
+	}
+	iw_env_alloc_fuse = 0;
+	pair_close(&p);
+}
+
 int
 main(void)
 {
@@ -389,6 +579,13 @@ main(void)
 		cmocka_unit_test(test_R10_send_with_invalidate),
 		cmocka_unit_test(test_terminate_blames_the_read),
 		cmocka_unit_test(test_D9_back_pressure),
+		cmocka_unit_test(test_status_of_the_request_at_fault),
+		cmocka_unit_test(test_R17_sink_gone),
+		cmocka_unit_test(test_S5_write_target_gone),
+		cmocka_unit_test(test_D17_endless_empty_segments),
+		cmocka_unit_test(test_D13_never_last),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_short_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
