@@ -98,6 +98,7 @@ test_D13_one_octet_segments_are_compacted(void **state)
 		assert_int_equal(mbufpool_in_use(rx_pool) + mbufpool_in_use(data_pool), q.mbufs);
 	}
 	assert_in_range(mbufpool_in_use(data_pool), 9, 10);
+	assert_int_equal(p.compacted_mbufs, 20000 - q.mbufs);
 	for (uint32_t n = 1; q.octets > 0; n = n * 2 + 1)
 		read_and_check(&q, n < q.octets ? n : q.octets);
 	assert_int_equal(mbufpool_in_use(rx_pool) + mbufpool_in_use(data_pool), 0);
@@ -162,6 +163,59 @@ test_D13_no_mbuf_for_compaction(void **state)
 	assert_int_equal(add(&q, seq, 1).verdict, TCP_RXQ_IN_ORDER);
 	assert_true(q.mbufs <= 2);
 	read_and_check(&q, seq + 1);
+	close_queue();
+}
+
+/* The second mbuf is missing: what was packed stays packed, the rest stays as it is, all in order. */
+static void
+test_D13_compaction_stops_half_way(void **state)
+{
+	uint32_t seq = 0xfffffff0u;
+
+	(void)state;
+	open_queue(256, 64, 2, seq);
+	add(&q, seq, 1448);
+	seq += 1448;
+	mbufpool_set_fuse(data_pool, 2);
+	for (uint32_t i = 0; i < 13; i++, seq += 100)
+		assert_int_equal(add(&q, seq, 100).verdict, TCP_RXQ_IN_ORDER);
+	assert_int_equal(mbufpool_in_use(data_pool), 1);
+	assert_int_equal(q.mbufs, 1 + 8 - 1); /* 2048 octets packed; 7 segments, the first of them in part, not */
+	add(&q, seq, 100);
+	read_and_check(&q, q.octets);
+	add(&q, q.nxt, 5);
+	read_and_check(&q, 5);
+	close_queue();
+}
+
+/* Copies that have no room for an octet do not make it run for ever. */
+static void
+test_D13_data_mbufs_without_room(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	open_queue(256, 64, 2, 0);
+	mbufpool_destroy(data_pool);
+	data_pool = p.data_pool = mbufpool_create("none", 0, 0);
+	while (n < 100 && add(&q, n, 1).verdict == TCP_RXQ_IN_ORDER)
+		n++;
+	assert_int_equal(n, 9);
+	assert_int_equal(mbufpool_in_use(data_pool), 0);
+	read_and_check(&q, 9);
+	close_queue();
+}
+
+/* Every node is in use: compaction has one of its own. */
+static void
+test_D13_compaction_with_the_last_node(void **state)
+{
+	(void)state;
+	open_queue(9, 1, 2, 0);
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(add(&q, i, 1).verdict, TCP_RXQ_IN_ORDER);
+	assert_true(q.mbufs <= 9);
+	read_and_check(&q, 40);
 	close_queue();
 }
 
@@ -257,6 +311,9 @@ main(void)
 		cmocka_unit_test(test_D13_a_large_fpdu_in_small_segments_fits_a_peek),
 		cmocka_unit_test(test_D13_reading_and_packing_alternate),
 		cmocka_unit_test(test_D13_no_mbuf_for_compaction),
+		cmocka_unit_test(test_D13_compaction_stops_half_way),
+		cmocka_unit_test(test_D13_data_mbufs_without_room),
+		cmocka_unit_test(test_D13_compaction_with_the_last_node),
 		cmocka_unit_test(test_nodes_run_out),
 		cmocka_unit_test(test_no_mbuf_for_the_second_piece),
 		cmocka_unit_test(test_D19_shared_mbufs_are_not_touched),

@@ -190,12 +190,18 @@ test_T5_T6_timestamps(void **state)
 		assert_int_equal(tcp_timewait_seg(&tw, h, &syn, 2).act, TCP_TW_DROP);
 		syn.tsval++;
 		assert_int_equal(tcp_timewait_seg(&tw, h, &syn, 2).act, TCP_TW_SYN);
-		/* But a segment beyond Last.ACK.sent does not set it. */
+		/* The same TSval again passes PAWS. */
+		assert_true(tcp_timewait_seg(&tw, h, &fin, 2).restarted);
+		/* An ACK at RCV.NXT sets it too; but a segment beyond Last.ACK.sent does not. */
 		fin.flags = TCP_ACK;
+		fin.seq = st.rcv_nxt;
+		fin.tsval = st.ts_recent + 6;
+		assert_int_equal(tcp_timewait_seg(&tw, h, &fin, 3).act, TCP_TW_DROP);
+		assert_int_equal(tcp_timewait_at(&tw, h)->ts_recent, st.ts_recent + 6);
 		fin.seq = st.rcv_nxt + 1;
 		fin.tsval += 100;
 		tcp_timewait_seg(&tw, h, &fin, 3);
-		assert_int_equal(tcp_timewait_at(&tw, h)->ts_recent, st.ts_recent + 5);
+		assert_int_equal(tcp_timewait_at(&tw, h)->ts_recent, st.ts_recent + 6);
 		tcp_timewait_fini(&tw);
 	}
 }
@@ -313,7 +319,8 @@ test_creation(void **state)
 
 	(void)state;
 	assert_int_equal(tcp_timewait_init(&tw, 0, MSL), -IW_E_INVAL);
-	assert_int_equal(tcp_timewait_init(&tw, IW_POOL_MAX, MSL), -IW_E_INVAL);
+	assert_int_equal(tcp_timewait_init(&tw, IW_POOL_MAX / 2 + 1, MSL), -IW_E_INVAL);
+	assert_int_equal(tcp_timewait_init(&tw, 1, IW_NEVER / 2 + 1), -IW_E_INVAL);
 	assert_int_equal(tcp_timewait_init(&tw, 1, 0), -IW_E_INVAL);
 	assert_true(sizeof(struct tcp_timewait_rec) <= 64);
 }

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The room's face: what is not the business of one file alone. */
+#include "tcp.h"
+
+#include <assert.h>
+#include <iwarp/err.h>
+#include <rte_mempool.h>
+
+#include "iw_addr.h"
+#include "tcp_isn.h"
+#include "tcp_listen.h"
+#include "tcp_pmtu.h"
+#include "tcp_pvt.h"
+#include "tcp_timer.h"
+#include "tcp_tx.h"
+
+#define RCV_BUF_DEFAULT (1u << 20)
+#define RCV_BUF_MAX (1u << 30) /* 65535 << 14, rounded down (RFC 7323 §2.3) */
+#define MSL_DEFAULT_NS (30 * IW_SEC)
+#define MBUFS_DEFAULT 8192u /* for a data pool that does not tell its size */
+#define TIMEWAIT_MAX (IW_POOL_MAX / 2)
+#define LINGER_BEYOND_NS (60 * IW_SEC)
+
+/* ---- creation ---- */
+
+static uint32_t
+pool_mbufs(const struct iw_env *env)
+{
+	return env->data_pool->size ? env->data_pool->size : MBUFS_DEFAULT;
+}
+
+static void
+fill_params(struct tcp_params *p, const struct iw_env *env)
+{
+	if (!p->rcv_buf)
+		p->rcv_buf = RCV_BUF_DEFAULT;
+	if (p->rcv_buf > RCV_BUF_MAX)
+		p->rcv_buf = RCV_BUF_MAX;
+	if (!p->max_ooo_mbufs)
+		p->max_ooo_mbufs = pool_mbufs(env) / 4;
+	if (!p->msl_ns)
+		p->msl_ns = MSL_DEFAULT_NS;
+	if (!p->max_listeners)
+		p->max_listeners = 1;
+	if (!p->max_timewait)
+		p->max_timewait = p->max_conns;
+	if (p->max_timewait > TIMEWAIT_MAX)
+		p->max_timewait = TIMEWAIT_MAX;
+}
+
+static int
+init_tables(struct tcp *tcp, uint64_t now_ns)
+{
+	const struct tcp_params *p = &tcp->params;
+	uint32_t mbufs = pool_mbufs(tcp->env);
+	uint32_t ooo_conns = p->max_conns < p->max_ooo_mbufs ? p->max_conns : p->max_ooo_mbufs;
+	int err = iw_pool_init(&tcp->conns, sizeof(struct tcp_conn), p->max_conns);
+
+	iw_wheel_init(&tcp->wheel, now_ns);
+	iw_list_init(&tcp->ready);
+	iw_list_init(&tcp->tx);
+	if (!err)
+		err = iw_pool_init(&tcp->listeners, sizeof(struct tcp_listener), p->max_listeners);
+	if (!err)
+		err = tcp_demux_init(&tcp->demux, tcp->env, p->max_conns + p->max_timewait, p->max_listeners);
+	if (!err)
+		err = tcp_timewait_init(&tcp->timewait, p->max_timewait, p->msl_ns);
+	if (!err)
+		err = tcp_rxq_pool_init(&tcp->rxq_pool, tcp->env->data_pool, mbufs + p->max_ooo_mbufs + 1,
+					p->max_ooo_mbufs, ooo_conns);
+	if (!err)
+		err = tcp_txq_pool_init(&tcp->txq_pool, tcp->env->data_pool, tcp->env->ctl_pool, mbufs + p->max_conns);
+	return err;
+}
+
+struct tcp *
+tcp_create(struct iw_env *env, struct net *net, const struct tcp_params *params, uint64_t now_ns)
+{
+	struct tcp *tcp = (struct tcp *)iw_env_alloc(sizeof(*tcp));
+
+	if (!tcp)
+		return NULL;
+	tcp->env = env;
+	tcp->net = net;
+	tcp->params = *params;
+	tcp->now_ns = now_ns;
+	tcp->tx_at_ns = IW_NEVER;
+	fill_params(&tcp->params, env);
+	if (init_tables(tcp, now_ns)) {
+		tcp_destroy(tcp);
+		return NULL;
+	}
+	return tcp;
+}
+
+void
+tcp_destroy(struct tcp *tcp)
+{
+	struct tcp_conn *c;
+	uint32_t pos = 0;
+
+	while (tcp->conns.objs && (c = (struct tcp_conn *)iw_pool_walk(&tcp->conns, &pos)) != NULL)
+		tcp_conn_free(tcp, c);
+	tcp_txq_pool_fini(&tcp->txq_pool);
+	tcp_rxq_pool_fini(&tcp->rxq_pool);
+	tcp_timewait_fini(&tcp->timewait);
+	tcp_demux_fini(&tcp->demux);
+	iw_pool_fini(&tcp->listeners);
+	iw_pool_fini(&tcp->conns);
+	iw_env_free(tcp);
+}
+
+/* ---- opening ---- */
+
+/* Enters the connection under a free source port: the caller's, or a random one (RFC 6056 §3.3.1). */
+static struct tcp_conn *
+create_on_port(struct tcp *tcp, struct iw_addr *local, const struct iw_addr *remote, uint64_t now_ns, int *err)
+{
+	struct tcp_isn_ports walk;
+	struct tcp_conn *c = NULL;
+
+	if (local->port)
+		return tcp_conn_create(tcp, local, remote, 0, now_ns, err);
+	*err = -IW_E_ADDRNOTAVAIL;
+	for (local->port = tcp_isn_port_first(&walk, tcp->env); local->port; local->port = tcp_isn_port_next(&walk)) {
+		if (tcp_demux_port_listens(&tcp->demux, local->port))
+			continue;
+		c = tcp_conn_create(tcp, local, remote, 0, now_ns, err);
+		if (c || *err != -IW_E_ADDRINUSE)
+			return c;
+	}
+	*err = -IW_E_ADDRNOTAVAIL;
+	return NULL;
+}
+
+int
+tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_attr *attr,
+	 uint32_t owner, uint64_t now_ns, uint32_t *conn)
+{
+	const struct iw_addr *own = &net_if(tcp->net)->addr;
+	struct iw_addr from = *local;
+	struct tcp_conn *c;
+	int err;
+
+	if (!iw_addr_is_any(local) && !iw_addr_eq_ip(local, own))
+		return -IW_E_ADDRNOTAVAIL;
+	if (remote->port == 0 || iw_addr_eq_ip(remote, own))
+		return -IW_E_HOSTUNREACH;
+	tcp->now_ns = now_ns;
+	from = *own;
+	from.port = local->port;
+	c = create_on_port(tcp, &from, remote, now_ns, &err);
+	if (!c)
+		return err;
+	tcp_conn_set_attr(tcp, c, attr);
+	c->owner = owner;
+	if (c->syn_timeout_ns)
+		tcp_timer_set(tcp, c, TCP_TIMER_USER, iw_time_after(now_ns, c->syn_timeout_ns));
+	tcp->n.opened_active++;
+	tcp_conn_event(tcp, c, TCP_EV_ACTIVE_OPEN, now_ns);
+	*conn = c->handle;
+	return 0;
+}
+
+void
+tcp_adopt(struct tcp *tcp, uint32_t conn, uint32_t owner, const struct tcp_attr *attr)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (!c)
+		return;
+	c->owner = owner;
+	tcp_conn_leave_backlog(tcp, c);
+	tcp_conn_set_attr(tcp, c, attr);
+}
+
+void
+tcp_set_stream(struct tcp *tcp, uint32_t conn, uint32_t stream)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (c)
+		c->stream = stream;
+}
+
+void
+tcp_set_owner(struct tcp *tcp, uint32_t conn, uint32_t owner)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (c)
+		c->owner = owner;
+}
+
+/* ---- closing ---- */
+
+void
+tcp_close(struct tcp *tcp, uint32_t conn, uint64_t now_ns)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	tcp->now_ns = now_ns;
+	if (c)
+		tcp_conn_event(tcp, c, TCP_EV_CLOSE, now_ns);
+}
+
+/* Ended by the user: nothing is reported of it. */
+static void
+abort_conn(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
+{
+	tcp_conn_event(tcp, c, TCP_EV_ABORT, now_ns);
+	c->ready_bits = 0;
+	iw_list_del(&c->ready_link);
+}
+
+void
+tcp_abort(struct tcp *tcp, uint32_t conn, uint64_t now_ns)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	tcp->now_ns = now_ns;
+	if (c)
+		abort_conn(tcp, c, now_ns);
+}
+
+void
+tcp_abort_all(struct tcp *tcp, uint64_t now_ns)
+{
+	struct tcp_conn *c;
+	uint32_t pos = 0;
+
+	tcp->now_ns = now_ns;
+	while ((c = (struct tcp_conn *)iw_pool_walk(&tcp->conns, &pos)) != NULL) {
+		abort_conn(tcp, c, now_ns);
+		tcp_conn_settle(tcp, c);
+	}
+}
+
+/* What a full close calls for (RFC 9293 §3.6.1): a RST where the peer could still believe that its octets were
+ * read, or that more is to come. */
+static bool
+release_aborts(const struct tcp_conn *c)
+{
+	switch ((enum tcp_state)c->state) {
+	case TCP_ESTABLISHED:
+	case TCP_CLOSE_WAIT:
+	case TCP_SYN_SENT:
+	case TCP_LISTEN:
+		return true;
+	case TCP_SYN_RCVD:
+		return !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
+	case TCP_FIN_WAIT_1:
+	case TCP_FIN_WAIT_2:
+		return c->rxq.octets > 0;
+	case TCP_CLOSED:
+	case TCP_CLOSING:
+	case TCP_LAST_ACK:
+	case TCP_TIME_WAIT:
+		return false;
+	}
+	return false;
+}
+
+void
+tcp_release(struct tcp *tcp, uint32_t conn, uint64_t now_ns)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (!c)
+		return;
+	tcp->now_ns = now_ns;
+	if (release_aborts(c))
+		abort_conn(tcp, c, now_ns);
+	tcp_conn_leave_backlog(tcp, c);
+	iw_list_del(&c->ready_link);
+	tcp_conn_set(c, TCP_CONN_RELEASED);
+	tcp_conn_slow(c);
+	if (tcp_conn_settle(tcp, c))
+		return;
+	tcp_timer_linger(tcp, c, iw_time_after(c->user_timeout_ns, LINGER_BEYOND_NS), now_ns);
+	if (c->state == TCP_FIN_WAIT_2)
+		tcp_timer_linger(tcp, c, TCP_FIN_WAIT_2_NS, now_ns);
+}
+
+void
+tcp_want_timewait(struct tcp *tcp, uint32_t conn, uint32_t tag)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (c)
+		c->tag = tag;
+}
+
+bool
+tcp_timewait_gone(struct tcp *tcp, uint32_t *tag)
+{
+	return tcp_timewait_pop(&tcp->timewait, tag);
+}
+
+/* ---- what happened ---- */
+
+bool
+tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready)
+{
+	struct iw_link *link = iw_list_pop(&tcp->ready);
+	struct tcp_conn *c;
+
+	if (!link)
+		return false;
+	c = iw_list_entry(link, struct tcp_conn, ready_link);
+	*ready = (struct tcp_ready){.conn = c->handle,
+				    .owner = c->owner,
+				    .stream = c->stream,
+				    .listener = tcp_conn_has(c, TCP_CONN_PASSIVE) ? c->listener : 0,
+				    .bits = c->ready_bits};
+	c->ready_bits = 0;
+	return true;
+}
+
+void
+tcp_ready_again(struct tcp *tcp, uint32_t conn)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (c)
+		tcp_conn_ready(tcp, c, TCP_READY_RX);
+}
+
+void
+tcp_icmp_err(struct tcp *tcp, const struct net_icmp_err *err, uint64_t now_ns)
+{
+	struct tcp_tuple tuple = tcp_tuple_of(&err->local, &err->remote);
+	struct tcp_demux_hit hit = tcp_demux_find(&tcp->demux, &tuple);
+	struct tcp_conn *c = hit.kind == TCP_DEMUX_CONN ? tcp_conn_at(tcp, hit.handle) : NULL;
+
+	tcp->now_ns = now_ns;
+	if (!c) {
+		tcp->n.icmp_ignored++;
+		return;
+	}
+	tcp_pmtu_icmp(tcp, c, err, now_ns);
+	tcp_conn_settle(tcp, c);
+}
+
+/* ---- time ---- */
+
+void
+tcp_tick(struct tcp *tcp, uint64_t now_ns)
+{
+	struct iw_timer *t;
+	uint32_t demux;
+
+	tcp->now_ns = now_ns;
+	while ((t = iw_wheel_due(&tcp->wheel, now_ns)) != NULL) {
+		struct tcp_conn *c = iw_list_entry(t, struct tcp_conn, timer);
+
+		tcp_timer_fire(tcp, c, now_ns);
+		tcp_conn_settle(tcp, c);
+	}
+	while (tcp_timewait_expire(&tcp->timewait, now_ns, &demux))
+		if (demux)
+			tcp_demux_del(&tcp->demux, demux);
+}
+
+uint64_t
+tcp_deadline(const struct tcp *tcp)
+{
+	uint64_t at = iw_time_min(iw_wheel_deadline(&tcp->wheel), tcp_timewait_deadline(&tcp->timewait));
+
+	return iw_time_min(at, tcp->tx_at_ns);
+}
+
+/* ---- looking ---- */
+
+bool
+tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info)
+{
+	const struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (!c)
+		return false;
+	*info = (struct tcp_info){.local = c->local,
+				  .peer = c->remote,
+				  .state = (enum tcp_state)c->state,
+				  .emss = c->emss,
+				  .cwnd = c->cc.cwnd,
+				  .ssthresh = c->cc.ssthresh,
+				  .snd_wnd = c->snd_wnd,
+				  .in_flight = tcp_txq_flight_size(&c->txq),
+				  .queued = c->txq.end - c->txq.una,
+				  .srtt_ns = c->rtt.srtt_ns,
+				  .rto_ns = tcp_rtt_rto(&c->rtt),
+				  .appended = c->appended,
+				  .retransmits = c->retransmits,
+				  .passive = tcp_conn_has(c, TCP_CONN_PASSIVE)};
+	return true;
+}
+
+struct iw_counter_list
+tcp_counter_list(const struct tcp *tcp)
+{
+#define IW_COUNTER_PREFIX "tcp"
+	static const char *const names[] = {TCP_COUNTERS(IW_COUNTER_NAME)};
+#undef IW_COUNTER_PREFIX
+
+	_Static_assert(sizeof(struct tcp_counters) == sizeof(names) / sizeof(names[0]) * sizeof(uint64_t), "one list");
+	return (struct iw_counter_list){names, (const uint64_t *)&tcp->n, sizeof(names) / sizeof(names[0])};
+}
+
+uint32_t
+tcp_conn_count(const struct tcp *tcp)
+{
+	return tcp->conns.used;
+}
+
+uint32_t
+tcp_timewait_count(const struct tcp *tcp)
+{
+	return tcp_timewait_used(&tcp->timewait);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tcp_ack.h"
+
+#include "seq.h"
+#include "tcp_isn.h"
+#include "tcp_loss.h"
+#include "tcp_pvt.h"
+#include "tcp_timer.h"
+#include "tcp_tx.h"
+
+void
+tcp_ack_set_window(struct tcp_conn *c, const struct tcp_seg *seg)
+{
+	uint32_t wnd = (uint32_t)seg->wnd << (seg->flags & TCP_SYN ? 0 : c->snd_wscale);
+
+	c->snd_wnd = wnd;
+	if (wnd > c->snd_max_wnd)
+		c->snd_max_wnd = wnd;
+	c->snd_wl1 = seg->seq;
+	c->snd_wl2 = seg->ack;
+}
+
+/* Only from a segment that is not older than the one the window came from (RFC 9293 §3.10.7.4). */
+static void
+update_window(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
+{
+	if (iw_seq_lt(c->snd_wl1, seg->seq) || (c->snd_wl1 == seg->seq && iw_seq_leq(c->snd_wl2, seg->ack)))
+		tcp_ack_set_window(c, seg);
+	/* A peer that answers at zero window is alive, however long (RFC 9293 MUST-37). */
+	if (c->snd_wnd == 0 && c->at_ns[TCP_TIMER_USER] != IW_NEVER)
+		tcp_timer_set(tcp, c, TCP_TIMER_USER, iw_time_after(now_ns, c->user_timeout_ns));
+}
+
+/* RFC 5681 §2; the window has not been taken over yet. */
+static bool
+is_duplicate(const struct tcp_conn *c, const struct tcp_seg *seg)
+{
+	return seg->ack == c->snd_una && seg->len == 0 && !(seg->flags & (TCP_SYN | TCP_FIN)) && c->txq.sent_recs > 0 &&
+	       (uint32_t)seg->wnd << c->snd_wscale == c->snd_wnd;
+}
+
+/* Karn's rule holds for times of our own; an echoed timestamp tells which transmission was meant (RFC 7323 §4). */
+static void
+sample_rtt(struct tcp_conn *c, const struct tcp_seg *seg, const struct tcp_txq_delta *d, uint64_t now_ns)
+{
+	uint32_t ticks = tcp_isn_tsval(now_ns, c->ts_offset) - seg->tsecr;
+
+	if (d->has_rtt)
+		tcp_rtt_sample(&c->rtt, now_ns - d->rtt_sent_ns, now_ns);
+	else if (d->acked && seg->has_ts && seg->tsecr && ticks <= TCP_RTO_MAX_NS / IW_MS)
+		tcp_rtt_sample(&c->rtt, ticks ? ticks * IW_MS : IW_MS, now_ns);
+	else if (d->acked)
+		tcp_rtt_progress(&c->rtt);
+}
+
+/* When a retransmission must have left to be what this ACK answers (RFC 8985 §6.2). */
+static uint64_t
+rexmit_limit(const struct tcp_conn *c, uint64_t now_ns)
+{
+	uint64_t min = tcp_rtt_min(&c->rtt);
+
+	return min < now_ns ? now_ns - min : now_ns;
+}
+
+/* Records: the cumulative part, then the blocks. */
+static void
+account(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, struct tcp_txq_delta *d)
+{
+	struct tcp_txq *q = &c->txq;
+	uint32_t ack = iw_seq_min(seg->ack, q->nxt); /* the rest was a probe's octet: its record is not sent yet */
+
+	if (iw_seq_gt(seg->ack, c->snd_una))
+		c->snd_una = seg->ack;
+	if (iw_seq_gt(ack, q->una))
+		tcp_txq_ack(q, &tcp->txq_pool, ack, d);
+	if (seg->n_sack && tcp_conn_has(c, TCP_CONN_SACK))
+		tcp->n.rx_bad_sack += tcp_sack_rx(&c->sack, q, seg->sack, seg->n_sack, d).bad;
+}
+
+/* All that was appended is acknowledged, and the FIN was the last of it. */
+static bool
+fin_is_acked(const struct tcp_conn *c)
+{
+	return (c->state == TCP_FIN_WAIT_1 || c->state == TCP_CLOSING || c->state == TCP_LAST_ACK) &&
+	       tcp_txq_empty(&c->txq) && !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
+}
+
+void
+tcp_ack_rx(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
+{
+	struct tcp_loss_facts f = {.flight = tcp_txq_flight_size(&c->txq),
+				   .advanced = iw_seq_gt(seg->ack, c->snd_una),
+				   .duplicate = is_duplicate(c, seg)};
+
+	if (iw_seq_lt(seg->ack, c->snd_una))
+		return;
+	update_window(tcp, c, seg, now_ns);
+	f.delta.rexmit_limit_ns = rexmit_limit(c, now_ns);
+	account(tcp, c, seg, &f.delta);
+	sample_rtt(c, seg, &f.delta, now_ns);
+	tcp_loss_ack(tcp, c, &f, now_ns);
+	if (fin_is_acked(c))
+		tcp_conn_event(tcp, c, TCP_EV_FIN_ACKED, now_ns);
+	if (c->state == TCP_CLOSED || c->state == TCP_TIME_WAIT)
+		return;
+	if (f.advanced)
+		tcp_timer_update(tcp, c, true, now_ns);
+	tcp_tx_opened(tcp, c);
+}
+
+void
+tcp_ack_syn(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
+{
+	struct tcp_txq_delta d = {.rexmit_limit_ns = now_ns};
+
+	account(tcp, c, seg, &d);
+	sample_rtt(c, seg, &d, now_ns);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the room counts.  Every drop is one of these. */
+#ifndef TCP_COUNTERS_H
+#define TCP_COUNTERS_H
+
+#include "counter.h"
+
+/* clang-format off */
+#define TCP_COUNTERS(X) \
+	X(rx_segs)              /* segments handed to tcp_rx() */ \
+	X(rx_fast)              /* of these: by header prediction */ \
+	X(rx_bad_hdr)           /* dropped: shorter than its header, bad data offset, bad option length */ \
+	X(rx_bad_cksum)         /* dropped */ \
+	X(rx_bad_addr)          /* dropped: port 0, or from our own address and port (LAND) */ \
+	X(rx_nobody)            /* dropped: no such connection or listener; answered by RST */ \
+	X(rx_nobody_rst)        /* dropped: a RST for nobody */ \
+	X(rx_listen_bad)        /* dropped: not a plain SYN for a listener */ \
+	X(rx_backlog_full)      /* dropped: SYN for a listener whose backlog is full */ \
+	X(rx_syn_nomem)         /* dropped: SYN, no connection object */ \
+	X(rx_no_ts)             /* dropped: no timestamp where one was agreed on */ \
+	X(rx_paws)              /* dropped: timestamp older than TS.Recent */ \
+	X(rx_unacceptable)      /* dropped: outside the receive window */ \
+	X(rx_rst_outside)       /* dropped: RST outside the receive window */ \
+	X(rx_rst_challenged)    /* dropped: RST in the window, not at RCV.NXT */ \
+	X(rx_syn_challenged)    /* dropped: SYN in a synchronized state */ \
+	X(rx_no_ack)            /* dropped: neither ACK nor RST nor SYN */ \
+	X(rx_no_syn)            /* dropped: in SYN_SENT, neither SYN nor RST */ \
+	X(rx_bad_ack)           /* dropped: acknowledges what was not sent or long ago */ \
+	X(rx_bad_sack)          /* SACK blocks ignored */ \
+	X(rx_after_fin)         /* text behind the peer's FIN, ignored */ \
+	X(rx_after_release)     /* text for nobody: the connection was reset */ \
+	X(rx_no_window)         /* text beyond the window, ignored */ \
+	X(rx_dup)               /* nothing new in it */ \
+	X(rx_ooo)               /* kept out of order */ \
+	X(rx_ooo_dropped)       /* out of order beyond the budget */ \
+	X(rx_no_node)           /* dropped: no memory to queue it */ \
+	X(rx_timewait)          /* for a TIME_WAIT record */ \
+	X(challenges)           /* challenge ACKs sent (RFC 5961) */ \
+	X(challenges_limited)   /* and those the limit held back */ \
+	X(tx_segs)              /* frames handed to net, all kinds */ \
+	X(tx_data)              /* of these: with new data */ \
+	X(tx_retrans)           /* retransmissions, SYN and FIN included */ \
+	X(tx_acks)              /* pure ACKs */ \
+	X(tx_rst) \
+	X(tx_probes)            /* zero-window and keepalive probes */ \
+	X(tx_splits)            /* records cut for a small window or path MTU */ \
+	X(tx_no_mbuf)           /* something had to wait for an mbuf */ \
+	X(tx_net_refused)       /* frames that net dropped: queue full, no way */ \
+	X(fast_retransmits)     /* fast recoveries begun */ \
+	X(rto)                  /* retransmission timeouts */ \
+	X(opened_active) \
+	X(opened_passive) \
+	X(established) \
+	X(resets)               /* connections ended by the peer's RST */ \
+	X(timeouts)             /* connections given up */ \
+	X(unreach) \
+	X(timewait_made) \
+	X(timewait_evicted)     /* records ended early: table full */ \
+	X(timewait_reused)      /* records ended by a new SYN (RFC 6191) */ \
+	X(icmp_ignored)         /* ICMP errors that concern nothing in flight, or soft */ \
+	X(icmp_pmtu)            /* path MTU lowered */
+/* clang-format on */
+
+IW_COUNTERS(tcp_counters, TCP_COUNTERS);
+
+#endif

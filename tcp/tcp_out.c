@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tcp_out.h"
+
+#include <iwarp/err.h>
+
+#include "cksum.h"
+#include "len.h"
+#include "seq.h"
+#include "tcp_isn.h"
+#include "tcp_pvt.h"
+
+#define WND_FIELD_MAX 65535u
+_Static_assert(RTE_PKTMBUF_HEADROOM >= TCP_HEADROOM, "fresh mbufs have room for every header");
+
+/* Where a segment goes. */
+struct path {
+	const struct iw_addr *local, *remote;
+	struct net_route *route;
+};
+
+/* Header and checksum in front of `payload` octets with that sum; the mbuf is net's from here on. */
+static void
+send(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
+     uint64_t now_ns)
+{
+	uint32_t payload = rte_pktmbuf_pkt_len(m);
+	uint32_t hdr_len = tcp_hdr_push(m, seg);
+	uint32_t sum;
+
+	if (!hdr_len) {
+		rte_pktmbuf_free(m);
+		tcp->n.tx_net_refused++;
+		return;
+	}
+	sum = net_pseudo_sum(tcp->net, path->local, path->remote, NET_PROTO_TCP, hdr_len + payload);
+	if (net_l4_cksum_offloaded(tcp->net))
+		tcp_hdr_set_cksum(m, (uint16_t)iw_cksum_fold_memory(sum));
+	else
+		tcp_hdr_set_cksum(m, (uint16_t)~iw_cksum_fold_memory(sum + tcp_hdr_sum(m, hdr_len) + payload_sum));
+	tcp->n.tx_segs++;
+	if (net_tx(tcp->net, m, path->route, NET_PROTO_TCP, 0, now_ns))
+		tcp->n.tx_net_refused++;
+}
+
+static void
+send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
+	  uint64_t now_ns)
+{
+	struct path path = {&c->local, &c->remote, &c->route};
+
+	send(tcp, &path, m, seg, payload_sum, now_ns);
+	c->last_tx_ns = now_ns;
+}
+
+/* An mbuf without payload, from the reserve. */
+static struct rte_mbuf *
+empty_mbuf(struct tcp *tcp)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(tcp->env->ctl_pool);
+
+	if (!m) {
+		tcp->n.tx_no_mbuf++;
+		return NULL;
+	}
+	return m;
+}
+
+/* The window field.  The right edge moves right only (RFC 9293 SHLD-14), and only by steps that are worth it (the
+ * receiver's half of silly-window avoidance, §3.8.6.2.2). */
+static uint16_t
+window(struct tcp_conn *c)
+{
+	uint32_t shift = c->rcv_wscale, grain = (1u << shift) - 1;
+	uint32_t held = c->rxq.octets, nxt = tcp_conn_rcv_nxt(c);
+	uint32_t space = held < c->rcv_buf ? c->rcv_buf - held : 0;
+	uint32_t old = tcp_conn_rcv_wnd(c), step = iw_len_min(c->rcv_buf / 2, c->emss);
+	uint32_t wnd = iw_len_min(space, WND_FIELD_MAX << shift) & ~grain;
+
+	if (wnd < old || wnd - old < step)
+		wnd = (old + grain) & ~grain;
+	if (wnd > WND_FIELD_MAX << shift)
+		wnd = WND_FIELD_MAX << shift;
+	c->rcv_adv = iw_seq_max(c->rcv_adv, nxt + wnd);
+	return (uint16_t)(wnd >> shift);
+}
+
+/* What every segment of a connection after the SYN carries; the ACK that was owed goes with it. */
+static void
+fill(struct tcp_conn *c, struct tcp_seg *seg, uint32_t seq, uint8_t flags, uint64_t now_ns)
+{
+	seg->sport = c->tuple.local_port;
+	seg->dport = c->tuple.remote_port;
+	seg->seq = seq;
+	seg->flags = flags;
+	if (tcp_conn_has(c, TCP_CONN_TS)) {
+		seg->has_ts = true;
+		seg->tsval = tcp_isn_tsval(now_ns, c->ts_offset);
+		seg->tsecr = c->ts_recent;
+	}
+	if (!(flags & TCP_ACK))
+		return;
+	seg->ack = tcp_conn_rcv_nxt(c);
+	if (!(flags & TCP_SYN))
+		seg->wnd = window(c);
+	c->last_ack_sent = seg->ack;
+	c->ack_segs = 0;
+	tcp_conn_clear(c, TCP_CONN_ACK_OWED | TCP_CONN_ACK_NOW);
+}
+
+/* SYN offers everything; SYN-ACK what the peer has offered.  Its window is never scaled (RFC 7323 §2.2). */
+static void
+fill_syn(struct tcp *tcp, struct tcp_conn *c, struct tcp_seg *seg, uint64_t now_ns)
+{
+	bool first = c->state == TCP_SYN_SENT;
+
+	fill(c, seg, c->iss, first ? TCP_SYN : TCP_SYN | TCP_ACK, now_ns);
+	seg->wnd = (uint16_t)iw_len_min(c->rcv_buf, WND_FIELD_MAX);
+	seg->has_mss = true;
+	seg->mss = tcp_conn_own_mss(tcp, c);
+	seg->has_ws = first || tcp_conn_has(c, TCP_CONN_WS);
+	seg->ws = c->rcv_wscale;
+	seg->sack_perm = first || tcp_conn_has(c, TCP_CONN_SACK);
+	seg->has_ts = first || tcp_conn_has(c, TCP_CONN_TS);
+	seg->tsval = tcp_isn_tsval(now_ns, c->ts_offset);
+}
+
+int
+tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint64_t now_ns)
+{
+	struct rte_mbuf *m = tcp_txq_stamp(&tcp->txq_pool, rec);
+	bool again = (rec->flags & TCP_REC_SENT) != 0;
+	struct tcp_seg seg = {0};
+
+	if (!m) {
+		tcp->n.tx_no_mbuf++;
+		return -IW_E_NOMEM;
+	}
+	if (rec->flags & TCP_REC_SYN)
+		fill_syn(tcp, c, &seg, now_ns);
+	else if (rec->flags & TCP_REC_FIN)
+		fill(c, &seg, rec->seq, TCP_FIN | TCP_ACK, now_ns);
+	else
+		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
+	send_conn(tcp, c, m, &seg, rec->sum, now_ns);
+	tcp_txq_sent(&c->txq, rec, now_ns);
+	c->snd_nxt = iw_seq_max(c->snd_nxt, tcp_txq_rec_end(rec));
+	c->retransmits += again;
+	tcp->n.tx_retrans += again;
+	tcp->n.tx_data += !again && rec->m;
+	return 0;
+}
+
+int
+tcp_out_ack(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
+{
+	struct rte_mbuf *m = empty_mbuf(tcp);
+	struct tcp_seg seg = {0};
+
+	if (!m)
+		return -IW_E_NOMEM;
+	fill(c, &seg, c->snd_nxt, TCP_ACK, now_ns);
+	if (tcp_conn_has(c, TCP_CONN_SACK))
+		seg.n_sack = (uint8_t)tcp_rxq_sack(&c->rxq, seg.sack, TCP_SACK_MAX - seg.has_ts);
+	tcp->n.tx_acks++;
+	send_conn(tcp, c, m, &seg, 0, now_ns);
+	return 0;
+}
+
+int
+tcp_out_probe(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
+{
+	uint16_t sum;
+	struct rte_mbuf *m = tcp_txq_slice(&tcp->txq_pool, rec, 0, 1, &sum);
+	struct tcp_seg seg = {0};
+
+	if (!m) {
+		tcp->n.tx_no_mbuf++;
+		return -IW_E_NOMEM;
+	}
+	fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
+	tcp->n.tx_probes++;
+	send_conn(tcp, c, m, &seg, sum, now_ns);
+	c->snd_nxt = iw_seq_max(c->snd_nxt, rec->seq + 1);
+	return 0;
+}
+
+int
+tcp_out_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
+{
+	struct rte_mbuf *m = empty_mbuf(tcp);
+	struct tcp_seg seg = {0};
+
+	if (!m)
+		return -IW_E_NOMEM;
+	fill(c, &seg, c->snd_una - 1, TCP_ACK, now_ns);
+	tcp->n.tx_probes++;
+	send_conn(tcp, c, m, &seg, 0, now_ns);
+	return 0;
+}
+
+void
+tcp_out_rst(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
+{
+	struct rte_mbuf *m = empty_mbuf(tcp);
+	struct tcp_seg seg = {0};
+
+	if (!m)
+		return;
+	fill(c, &seg, c->snd_nxt, TCP_RST | TCP_ACK, now_ns);
+	seg.wnd = 0;
+	tcp->n.tx_rst++;
+	send_conn(tcp, c, m, &seg, 0, now_ns);
+}
+
+void
+tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_seg *seg,
+	    uint64_t now_ns)
+{
+	struct net_route route;
+	struct path path = {local, remote, &route};
+	struct rte_mbuf *m;
+
+	if (net_route(tcp->net, remote, &route))
+		return;
+	m = empty_mbuf(tcp);
+	if (m)
+		send(tcp, &path, m, seg, 0, now_ns);
+}
+
+void
+tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns)
+{
+	struct tcp_seg rst = {.sport = seg->dport, .dport = seg->sport, .flags = TCP_RST};
+
+	if (seg->flags & TCP_RST)
+		return;
+	if (seg->flags & TCP_ACK) {
+		rst.seq = seg->ack;
+	} else {
+		rst.flags |= TCP_ACK;
+		rst.ack = seg->seq + tcp_hdr_seg_len(seg);
+	}
+	tcp->n.tx_rst++;
+	tcp_out_seg(tcp, &pkt->dst, &pkt->src, &rst, now_ns);
+}

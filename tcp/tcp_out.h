@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making frames: header, checksum, hand-over to net.  Decides nothing about when or whether. */
+#ifndef TCP_OUT_H
+#define TCP_OUT_H
+
+#include <stdint.h>
+
+#include "net.h"
+#include "tcp_conn.h"
+#include "tcp_hdr.h"
+
+/* One record, for the first time or again.  0; -IW_E_NOMEM: no mbuf, nothing has changed.  A frame that net cannot
+ * take counts as sent: it is lost like on the wire. */
+int tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint64_t now_ns);
+
+/* <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK> with SACK blocks.  As above. */
+int tcp_out_ack(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
+
+/* The first octet of a record that the window does not let go (RFC 9293 §3.8.6.1).  As above. */
+int tcp_out_probe(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns);
+
+/* <SEQ=SND.UNA-1><ACK=RCV.NXT><CTL=ACK>, which the peer must answer (RFC 9293 §3.8.4).  As above. */
+int tcp_out_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
+
+/* <SEQ=SND.NXT><ACK=RCV.NXT><CTL=RST,ACK>; lost when no mbuf is left. */
+void tcp_out_rst(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
+
+/* Answers without a connection: *seg with ports and everything filled in, from local to remote. */
+void tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_seg *seg,
+		 uint64_t now_ns);
+
+/* The RST for a segment that nobody wants (RFC 9293 §3.10.7.1); nothing for one that is a RST itself. */
+void tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns);
+
+#endif

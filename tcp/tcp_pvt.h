@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* struct tcp itself: what the files of this room share.  Not for other rooms. */
+#ifndef TCP_PVT_H
+#define TCP_PVT_H
+
+#include "env.h"
+#include "list.h"
+#include "net.h"
+#include "pool.h"
+#include "tcp.h"
+#include "tcp_conn.h"
+#include "tcp_counters.h"
+#include "tcp_demux.h"
+#include "tcp_rxq.h"
+#include "tcp_timewait.h"
+#include "tcp_txq.h"
+#include "wheel.h"
+
+struct tcp {
+	struct iw_env *env;
+	struct net *net;
+	struct tcp_params params; /* with the defaults filled in */
+	struct iw_pool conns;     /* struct tcp_conn */
+	struct iw_pool listeners; /* struct tcp_listener */
+	struct tcp_demux demux;
+	struct tcp_timewait timewait;
+	struct tcp_rxq_pool rxq_pool;
+	struct tcp_txq_pool txq_pool;
+	struct iw_wheel wheel;
+	struct iw_list ready; /* connections with ready_bits */
+	struct iw_list tx;    /* connections that may have something to send */
+	uint32_t poll;        /* counts tcp_tx_emit() */
+	uint64_t now_ns;      /* the latest that was passed in */
+	uint64_t tx_at_ns;    /* when the tx list wants a poll; IW_NEVER: it is empty */
+	struct tcp_counters n;
+};
+
+#endif

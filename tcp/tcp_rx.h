@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Segment arrival (RFC 9293 §3.10.7): who it is for (tcp_rx() of tcp.h), the fast path, the slow path in the order
+ * of the RFC.  The calls of the face that read (tcp_rx_peek and so on) are here as well. */
+#ifndef TCP_RX_H
+#define TCP_RX_H
+
+#include "tcp_conn.h"
+#include "tcp_hdr.h"
+
+/* A segment that is on its way through. */
+struct tcp_rx_seg {
+	struct tcp_seg seg;
+	struct rte_mbuf *m; /* ours to free; NULL: handed on */
+	const struct net_pkt *pkt;
+	uint64_t now_ns;
+};
+
+/* SYN_SENT (§3.10.7.3). */
+void tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx);
+
+/* Text and FIN (§3.10.7.4, seventh and eighth step) of a segment that was accepted. */
+void tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx);
+void tcp_rx_fin(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of segment arrival: text and FIN, SYN_SENT, and the reader's calls. */
+#include <assert.h>
+
+#include "len.h"
+#include "seq.h"
+#include "tcp_ack.h"
+#include "tcp_out.h"
+#include "tcp_pvt.h"
+#include "tcp_rx.h"
+#include "tcp_timer.h"
+
+#define ACK_EVERY 2 /* segments (RFC 9293 §3.8.6.3, MUST-58) */
+
+/* The RFC ignores text in states that have seen the FIN. */
+static bool
+takes_text(const struct tcp_conn *c)
+{
+	return c->state == TCP_ESTABLISHED || c->state == TCP_FIN_WAIT_1 || c->state == TCP_FIN_WAIT_2;
+}
+
+/* Nobody will ever read it: the peer has to know that it is lost (RFC 9293 SHLD-3). */
+static bool
+is_for_nobody(const struct tcp_conn *c, const struct tcp_seg *seg)
+{
+	return tcp_conn_has(c, TCP_CONN_RELEASED) && iw_seq_gt(seg->seq + seg->len, c->rxq.nxt);
+}
+
+/* Counts what became of it and owes the ACK (RFC 5681 §4.2: at once for all that is not in order). */
+static void
+acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict)
+{
+	bool now = true;
+
+	switch (verdict) {
+	case TCP_RXQ_IN_ORDER:
+		now = ++c->ack_segs >= ACK_EVERY;
+		break;
+	case TCP_RXQ_FILLED:
+		break;
+	case TCP_RXQ_OOO:
+		tcp->n.rx_ooo++;
+		break;
+	case TCP_RXQ_DUP:
+		tcp->n.rx_dup++;
+		break;
+	case TCP_RXQ_OUTSIDE:
+		tcp->n.rx_no_window++;
+		break;
+	case TCP_RXQ_NO_OOO:
+		tcp->n.rx_ooo_dropped++;
+		break;
+	case TCP_RXQ_NO_NODE:
+		tcp->n.rx_no_node++;
+		return;
+	}
+	tcp_conn_ack(tcp, c, now);
+}
+
+void
+tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
+{
+	uint32_t edge = c->rcv_adv;
+	struct tcp_rxq_added added;
+
+	if (!takes_text(c)) {
+		tcp->n.rx_after_fin++;
+		return;
+	}
+	if (is_for_nobody(c, &rx->seg)) {
+		tcp->n.rx_after_release++;
+		tcp_conn_event(tcp, c, TCP_EV_ABORT, rx->now_ns);
+		return;
+	}
+	if (tcp_conn_has(c, TCP_CONN_FIN_SEEN))
+		edge = iw_seq_min(edge, c->fin_seq);
+	added = tcp_rxq_add(&c->rxq, &tcp->rxq_pool, rx->m, rx->seg.off, rx->seg.len, rx->seg.seq, edge);
+	rx->m = NULL;
+	acknowledge(tcp, c, added.verdict);
+	if (added.advanced)
+		tcp_conn_ready(tcp, c, TCP_READY_RX);
+	if (added.verdict != TCP_RXQ_IN_ORDER)
+		tcp_conn_slow(c);
+}
+
+/* Remembers a FIN that lies in the window; one that contradicts what was received is nobody's. */
+static void
+note_fin(struct tcp_conn *c, const struct tcp_seg *seg)
+{
+	uint32_t fin = seg->seq + seg->len;
+
+	if (!(seg->flags & TCP_FIN) || tcp_conn_has(c, TCP_CONN_FIN_SEEN) || iw_seq_lt(fin, c->rxq.nxt) ||
+	    iw_seq_geq(fin, c->rcv_adv))
+		return;
+	tcp_conn_set(c, TCP_CONN_FIN_SEEN);
+	c->fin_seq = fin;
+}
+
+void
+tcp_rx_fin(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
+{
+	note_fin(c, &rx->seg);
+	if (rx->seg.flags & TCP_FIN)
+		tcp_conn_ack(tcp, c, true);
+	if (tcp_conn_has(c, TCP_CONN_FIN_SEEN) && !tcp_conn_got_fin(c) && iw_seq_geq(c->rxq.nxt, c->fin_seq))
+		tcp_conn_event(tcp, c, TCP_EV_RCV_FIN, rx->now_ns);
+}
+
+/* ---- SYN_SENT ---- */
+
+static bool
+acks_our_syn(const struct tcp_conn *c, const struct tcp_seg *seg)
+{
+	return (seg->flags & TCP_ACK) && iw_seq_gt(seg->ack, c->iss) && iw_seq_leq(seg->ack, c->snd_nxt);
+}
+
+/* The answer to our SYN: established. */
+static void
+take_syn_ack(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
+{
+	tcp_conn_take_syn(c, &rx->seg, rx->now_ns);
+	tcp_ack_syn(tcp, c, &rx->seg, rx->now_ns);
+	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN_ACK, rx->now_ns);
+	rx->seg.flags &= (uint8_t)~TCP_SYN;
+	rx->seg.seq++;
+	if (rx->seg.len)
+		tcp_rx_text(tcp, c, rx);
+	tcp_rx_fin(tcp, c, rx);
+}
+
+/* §3.10.7.3, in its order: ACK, RST, SYN. */
+void
+tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
+{
+	const struct tcp_seg *seg = &rx->seg;
+
+	if ((seg->flags & TCP_ACK) && !acks_our_syn(c, seg)) {
+		tcp->n.rx_bad_ack++;
+		tcp_out_refuse(tcp, rx->pkt, seg, rx->now_ns);
+	} else if (seg->flags & TCP_RST) {
+		if (seg->flags & TCP_ACK)
+			tcp_conn_event(tcp, c, TCP_EV_RCV_RST, rx->now_ns);
+		else
+			tcp->n.rx_rst_outside++;
+	} else if (!(seg->flags & TCP_SYN)) {
+		tcp->n.rx_no_syn++;
+	} else if (seg->flags & TCP_ACK) {
+		take_syn_ack(tcp, c, rx);
+	} else {
+		tcp_conn_take_syn(c, seg, rx->now_ns);
+		tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, rx->now_ns);
+	}
+}
+
+/* ---- the reader ---- */
+
+uint32_t
+tcp_rx_peek(struct tcp *tcp, uint32_t conn, struct iw_view *views, uint32_t max)
+{
+	const struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	return c ? tcp_rxq_peek(&c->rxq, views, max) : 0;
+}
+
+uint32_t
+tcp_rx_pending(struct tcp *tcp, uint32_t conn)
+{
+	const struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	return c ? c->rxq.octets : 0;
+}
+
+/* A window update is worth a segment of its own when it opens two segments or half the buffer. */
+static void
+announce_window(struct tcp *tcp, struct tcp_conn *c)
+{
+	uint32_t space = c->rcv_buf - iw_len_min(c->rcv_buf, c->rxq.octets), wnd = tcp_conn_rcv_wnd(c);
+
+	if (space > wnd && space - wnd >= iw_len_min(c->rcv_buf / 2, 2 * c->emss) && takes_text(c))
+		tcp_conn_ack(tcp, c, true);
+}
+
+void
+tcp_rx_consume(struct tcp *tcp, uint32_t conn, uint32_t octets, uint64_t now_ns)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (!c || !octets)
+		return;
+	assert(octets <= c->rxq.octets);
+	tcp->now_ns = now_ns;
+	tcp_rxq_consume(&c->rxq, &tcp->rxq_pool, octets);
+	announce_window(tcp, c);
+}

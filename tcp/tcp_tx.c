@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tcp_tx.h"
+
+#include <assert.h>
+#include <iwarp/err.h>
+
+#include "len.h"
+#include "seq.h"
+#include "tcp_loss.h"
+#include "tcp_out.h"
+#include "tcp_pvt.h"
+#include "tcp_timer.h"
+
+#define GRANT_MAX 64u   /* segments in one grant */
+#define TURN_MAX 64u    /* frames of one connection before the next one has its turn */
+#define QUEUE_MAX 4096u /* records of one connection */
+
+/* How a connection's turn ended. */
+enum turn {
+	TURN_IDLE, /* nothing more to send for now */
+	TURN_MORE, /* the frames allowed were used up */
+	TURN_ACK,  /* an owed ACK waits for the end of the next poll */
+	TURN_NO_MBUF
+};
+
+/* ---- grant and append ---- */
+
+/* Room in the peer's window behind all that was appended (spec T9: it may be negative). */
+static uint32_t
+window_room(const struct tcp_conn *c, uint32_t from)
+{
+	int32_t room = iw_seq_diff(c->snd_una + c->snd_wnd, from);
+
+	return room > 0 ? (uint32_t)room : 0;
+}
+
+/* Room in the congestion window behind what is in the network, lost and waiting, and appended. */
+static uint32_t
+cwnd_room(const struct tcp_conn *c)
+{
+	const struct tcp_txq *q = &c->txq;
+	uint32_t waiting = q->lost_octets > q->retrans ? q->lost_octets - q->retrans : 0;
+	uint32_t taken = tcp_loss_pipe(c) + waiting + tcp_txq_unsent(q);
+
+	return c->cc.cwnd > taken ? c->cc.cwnd - taken : 0;
+}
+
+/* Records that data may use: one for the SYN or FIN of each connection is kept back. */
+static bool
+records_left(const struct tcp *tcp, const struct tcp_conn *c)
+{
+	return tcp->txq_pool.max - tcp->txq_pool.used > tcp->params.max_conns && c->txq.recs < QUEUE_MAX;
+}
+
+static uint32_t
+grant_segments(const struct tcp *tcp, const struct tcp_conn *c)
+{
+	uint32_t room = iw_len_min(cwnd_room(c), window_room(c, c->txq.end)), segments;
+
+	if (!tcp_conn_may_send(c) || tcp_conn_has(c, TCP_CONN_CLOSE_WANTED) || !records_left(tcp, c))
+		return 0;
+	if (room >= GRANT_MAX * c->emss)
+		return GRANT_MAX;
+	segments = (uint32_t)((room * c->emss_recip) >> 40);
+	/* Nothing at all is under way: one record to send in slices or to probe with (design D21). */
+	return segments == 0 && tcp_txq_empty(&c->txq) ? 1 : segments;
+}
+
+struct tcp_grant
+tcp_tx_grant(struct tcp *tcp, uint32_t conn)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+	struct tcp_grant grant = {0, 0};
+
+	if (!c)
+		return grant;
+	grant.emss = c->emss;
+	grant.segments = grant_segments(tcp, c);
+	if (grant.segments == 0)
+		tcp_conn_set(c, TCP_CONN_ROOM_WANTED);
+	return grant;
+}
+
+void
+tcp_tx_opened(struct tcp *tcp, struct tcp_conn *c)
+{
+	if (tcp_conn_has(c, TCP_CONN_ROOM_WANTED) && grant_segments(tcp, c)) {
+		tcp_conn_clear(c, TCP_CONN_ROOM_WANTED);
+		tcp_conn_ready(tcp, c, TCP_READY_ROOM);
+	}
+	if (c->txq.unsent || tcp_txq_lost_first(&c->txq) || c->phase == TCP_PHASE_RECOVERY)
+		tcp_conn_kick(tcp, c);
+}
+
+static bool
+takes_data(const struct tcp_conn *c)
+{
+	return (tcp_conn_may_send(c) || c->state == TCP_SYN_SENT || c->state == TCP_SYN_RCVD) &&
+	       !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
+}
+
+int
+tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+	uint32_t len = rte_pktmbuf_pkt_len(m);
+
+	assert(m->nb_segs == 1 && len > 0 && rte_pktmbuf_headroom(m) >= TCP_HEADROOM);
+	if (!c || !takes_data(c)) {
+		rte_pktmbuf_free(m);
+		return -IW_E_NOTCONN;
+	}
+	if (!records_left(tcp, c)) {
+		rte_pktmbuf_free(m);
+		return -IW_E_NOMEM;
+	}
+	if (!tcp_txq_append(&c->txq, &tcp->txq_pool, m))
+		return -IW_E_NOMEM;
+	c->appended += len;
+	tcp_conn_kick(tcp, c);
+	return 0;
+}
+
+/* ---- one connection's turn ---- */
+
+static bool
+is_control(const struct tcp_txq_rec *rec)
+{
+	return (rec->flags & (TCP_REC_SYN | TCP_REC_FIN)) != 0;
+}
+
+/* Whether congestion control lets this record go: always one when nothing is in the network. */
+static bool
+cwnd_allows(struct tcp_conn *c, const struct tcp_txq_rec *rec)
+{
+	uint32_t pipe = tcp_loss_pipe(c);
+
+	return pipe == 0 || pipe + rec->len <= c->cc.cwnd || tcp_conn_has(c, TCP_CONN_FORCE) || is_control(rec);
+}
+
+/* Octets of an unsent record that may go by the peer's window: all, none, or a slice where the window is small for
+ * good (RFC 9293 §3.8.6.2.1: D <= U; or U >= half of the largest window; or the override timer has fired). */
+static uint32_t
+window_allows(const struct tcp_conn *c, const struct tcp_txq_rec *rec)
+{
+	uint32_t room = window_room(c, rec->seq);
+
+	if (is_control(rec) || rec->len <= room)
+		return rec->len;
+	if (room > 0 && (room >= c->snd_max_wnd / 2 || tcp_conn_has(c, TCP_CONN_PROBE)))
+		return room;
+	return 0;
+}
+
+/* The state lets it go: data and FIN not before the handshake is over. */
+static bool
+state_allows(const struct tcp_conn *c, const struct tcp_txq_rec *rec)
+{
+	return (rec->flags & TCP_REC_SYN) || (c->state != TCP_SYN_SENT && c->state != TCP_SYN_RCVD);
+}
+
+/* The next record by the rules of its phase; NULL: nothing may go.  *octets: how much of it. */
+static struct tcp_txq_rec *
+next_rec(struct tcp_conn *c, uint32_t *octets)
+{
+	struct tcp_txq_rec *rec = c->phase == TCP_PHASE_RECOVERY && tcp_conn_has(c, TCP_CONN_SACK)
+					  ? tcp_sack_next_seg(&c->txq)
+					  : tcp_txq_lost_first(&c->txq);
+
+	if (!rec)
+		rec = c->txq.unsent;
+	if (!rec || !state_allows(c, rec) || !cwnd_allows(c, rec))
+		return NULL;
+	*octets = rec->flags & TCP_REC_SENT ? rec->len : window_allows(c, rec);
+	if (!is_control(rec))
+		*octets = iw_len_min(*octets, c->emss);
+	return *octets ? rec : NULL;
+}
+
+/* A window that opens after a pause longer than the RTO starts small again (RFC 5681 §4.1). */
+static void
+restart_after_idle(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
+{
+	if (c->txq.sent_recs == 0 && !is_control(rec) && now_ns - c->last_tx_ns > tcp_rtt_rto(&c->rtt))
+		tcp_cc_idle(&c->cc);
+}
+
+static int
+send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t octets, uint64_t now_ns)
+{
+	int err = 0;
+
+	restart_after_idle(c, rec, now_ns);
+	if (octets < rec->len) {
+		err = tcp_txq_split(&c->txq, &tcp->txq_pool, rec, octets);
+		tcp->n.tx_splits += err == 0;
+	}
+	if (err == 0)
+		err = tcp_out_rec(tcp, c, rec, now_ns);
+	if (err)
+		return err;
+	tcp_conn_clear(c, TCP_CONN_FORCE | TCP_CONN_PROBE);
+	if (c->phase == TCP_PHASE_RECOVERY)
+		tcp_prr_sent(&c->prr, octets);
+	return 0;
+}
+
+/* Retransmissions, then new records; adds to *made. */
+static enum turn
+send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
+{
+	struct tcp_txq_rec *rec;
+	uint32_t octets;
+
+	while ((rec = next_rec(c, &octets)) != NULL) {
+		if (*made == max)
+			return TURN_MORE;
+		if (send_rec(tcp, c, rec, octets, now_ns))
+			return TURN_NO_MBUF;
+		++*made;
+	}
+	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) + c->emss > c->cc.cwnd)
+		c->limited_end = c->txq.nxt;
+	return TURN_IDLE;
+}
+
+/* Nothing is in flight and the window holds back what waits: persist; its probe when it has fired. */
+static enum turn
+persist(struct tcp *tcp, struct tcp_conn *c, uint32_t *made, uint64_t now_ns)
+{
+	bool stuck = c->txq.unsent && c->txq.sent_recs == 0 && state_allows(c, c->txq.unsent);
+
+	tcp_timer_persist(tcp, c, stuck, now_ns);
+	if (!stuck || !tcp_conn_has(c, TCP_CONN_PROBE))
+		return TURN_IDLE;
+	if (tcp_out_probe(tcp, c, c->txq.unsent, now_ns))
+		return TURN_NO_MBUF;
+	tcp_conn_clear(c, TCP_CONN_PROBE);
+	++*made;
+	return TURN_IDLE;
+}
+
+static enum turn
+send_ack(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
+{
+	bool keepalive = tcp_conn_has(c, TCP_CONN_KEEPALIVE);
+	int err;
+
+	if (!keepalive && !tcp_conn_has(c, TCP_CONN_ACK_OWED))
+		return TURN_IDLE;
+	if (!keepalive && !tcp_conn_has(c, TCP_CONN_ACK_NOW) && c->ack_poll == tcp->poll)
+		return TURN_ACK;
+	if (*made == max)
+		return TURN_MORE;
+	err = keepalive ? tcp_out_keepalive(tcp, c, now_ns) : tcp_out_ack(tcp, c, now_ns);
+	if (err)
+		return TURN_NO_MBUF;
+	tcp_conn_clear(c, TCP_CONN_KEEPALIVE);
+	++*made;
+	return TURN_IDLE;
+}
+
+/* Everything one connection may send now, at most max frames. */
+static enum turn
+take_turn(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
+{
+	enum turn turn = tcp_conn_retry_fin(tcp, c) ? TURN_IDLE : TURN_NO_MBUF, then;
+
+	if (turn == TURN_IDLE)
+		turn = send_recs(tcp, c, max, made, now_ns);
+	if (turn == TURN_IDLE && *made < max)
+		turn = persist(tcp, c, made, now_ns);
+	tcp_timer_update(tcp, c, false, now_ns);
+	if (turn == TURN_MORE)
+		return turn;
+	then = send_ack(tcp, c, max, made, now_ns);
+	return turn == TURN_IDLE ? then : turn;
+}
+
+/* ---- emit ---- */
+
+/* When the connections that could not finish are to be looked at again. */
+static void
+want_poll(struct tcp *tcp, enum turn turn, uint64_t now_ns)
+{
+	uint64_t at = turn == TURN_NO_MBUF ? iw_time_after(now_ns, TCP_NO_MBUF_NS) : now_ns;
+
+	tcp->tx_at_ns = iw_time_min(tcp->tx_at_ns, at);
+}
+
+static void
+append_list(struct iw_list *to, struct iw_list *from)
+{
+	struct iw_link *link;
+
+	while ((link = iw_list_pop(from)) != NULL)
+		iw_list_add(to, link);
+}
+
+uint32_t
+tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns)
+{
+	struct iw_list later; /* those whose turn is over for this poll */
+	uint32_t made = 0;
+	struct iw_link *link;
+
+	iw_list_init(&later);
+	tcp->now_ns = now_ns;
+	tcp->tx_at_ns = IW_NEVER;
+	max = iw_len_min(max, net_tx_space(tcp->net));
+	while (made < max && (link = iw_list_pop(&tcp->tx)) != NULL) {
+		struct tcp_conn *c = iw_list_entry(link, struct tcp_conn, tx_link);
+		uint32_t limit = iw_len_min(TURN_MAX, max - made), n = 0;
+		enum turn turn = take_turn(tcp, c, limit, &n, now_ns);
+
+		made += n;
+		if (turn == TURN_IDLE)
+			continue;
+		iw_list_add(turn == TURN_MORE ? &tcp->tx : &later, link);
+		want_poll(tcp, turn, now_ns);
+	}
+	if (!iw_list_empty(&tcp->tx))
+		want_poll(tcp, TURN_MORE, now_ns);
+	append_list(&tcp->tx, &later);
+	tcp->poll++;
+	return made;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What may go now: the windows of peer and congestion control, silly-window avoidance, probes, owed ACKs.  The calls
+ * of the face (tcp_tx_grant, tcp_tx_append, tcp_tx_emit) are declared in tcp.h. */
+#ifndef TCP_TX_H
+#define TCP_TX_H
+
+#include "tcp_conn.h"
+
+/* An ACK came: what waited may go, and an owner who got no grant may get one. */
+void tcp_tx_opened(struct tcp *tcp, struct tcp_conn *c);
+
+#endif
