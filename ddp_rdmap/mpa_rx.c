@@ -129,6 +129,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 
 		if (!qp_fsm_receives(qp->fsm.state)) {
 			r.stop = MPA_RX_DEAD;
+			r.consumed += left;
 			break;
 		}
 		len = fpdu_len(&f, left);

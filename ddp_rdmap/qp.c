@@ -193,6 +193,12 @@ qp_handle(const struct iw_qp *qp)
 	return qp->handle;
 }
 
+struct iw_engine *
+qp_engine(const struct iw_qp *qp)
+{
+	return qp->rdmap->engine;
+}
+
 uint32_t
 qp_conn(const struct iw_qp *qp)
 {

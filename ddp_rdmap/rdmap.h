@@ -40,6 +40,7 @@ struct qp_stream {
 /* QPs by handle: 0 is none, stale ones give NULL. */
 struct iw_qp *qp_at(const struct rdmap *rdmap, uint32_t handle);
 uint32_t qp_handle(const struct iw_qp *qp);
+struct iw_engine *qp_engine(const struct iw_qp *qp);
 uint32_t qp_conn(const struct iw_qp *qp); /* 0: none */
 bool qp_is_free(const struct iw_qp *qp);  /* IDLE and never bound: can be given to connect or accept */
 
@@ -86,12 +87,13 @@ void cq_notify(struct iw_cq *cq); /* calls its handler: for the engine's deliver
 enum mpa_rx_stop {
 	MPA_RX_NEED,   /* more octets: nothing to do before `need` octets are in the views */
 	MPA_RX_BUDGET, /* FPDU budget used up: call again */
-	MPA_RX_DEAD    /* the stream has failed or ended: drop what follows (still consume it) */
+	MPA_RX_DEAD    /* the stream has failed or ended: everything was dropped, and is to be consumed */
 };
 
 struct mpa_rx_result {
-	uint32_t consumed; /* octets, whole FPDUs only */
-	uint32_t need;     /* octets from the new front for the next FPDU to be complete */
+	uint32_t consumed; /* octets, whole FPDUs only; DEAD: all there were */
+	uint32_t need;     /* octets from the new front for the next FPDU to be complete; UINT32_MAX: a receive must be
+			      posted first (recv_back_pressure): RX_RESUME follows */
 	enum mpa_rx_stop stop;
 	uint32_t fpdus;
 };
@@ -107,9 +109,10 @@ struct iw_qp *rdmap_run_next(struct rdmap *rdmap);
 /* Puts it (back) at the end: it has more to send, or has room again.  Nothing if it has nothing to send. */
 void rdmap_run_add(struct iw_qp *qp);
 
-/* Fills the mbuf's data area behind its headroom with whole FPDUs, at most `room` octets; returns them, 0: nothing
- * to send now (QP off the list until something changes).  ulpdu bounds: room is the EMSS.  Work requests whose last
- * octet was filled complete (design D6). */
+/* Fills the mbuf's data area behind its headroom with whole FPDUs, at most `room` octets, and sets its data and packet
+ * length; returns them, 0: nothing to send now (QP off the list until something changes).  The mbuf is empty, of one
+ * segment, with at least 136 octets of room.  room is the EMSS; below 136 it counts as 136, so that the least MULPDU
+ * fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6). */
 uint32_t rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
 
 /* ---- what happened ---- */

@@ -26,7 +26,8 @@ rdmap_run_has_work(const struct iw_qp *qp)
 		return true;
 	if (!qp_fsm_sends(qp->fsm.state))
 		return false;
-	return tx->kind != QP_TX_NONE || tx->rtr_due || tx->nudge_due || qp_fifo_count(&qp->answers_pos) > 0 || rdmap_run_sq_ready(qp);
+	return tx->kind != QP_TX_NONE || tx->rtr_due || tx->nudge_due || qp_fifo_count(&qp->answers_pos) > 0 ||
+	       rdmap_run_sq_ready(qp);
 }
 
 struct iw_qp *

@@ -76,6 +76,12 @@ fill_sq(struct iw_qp *qp, struct mpa_tx *b)
 	return false;
 }
 
+static bool
+fill_kind(struct iw_qp *qp, struct mpa_tx *b, uint8_t kind)
+{
+	return kind == QP_TX_SQ ? fill_sq(qp, b) : rdmap_read_resp_tx(qp, b);
+}
+
 /* One FPDU of the message under way, or of the next one. */
 static bool
 fill_message(struct iw_qp *qp, struct mpa_tx *b)
@@ -85,19 +91,17 @@ fill_message(struct iw_qp *qp, struct mpa_tx *b)
 
 	if (kind == QP_TX_NONE)
 		return false;
-	if (tx->kind == QP_TX_NONE) {
-		tx->done = 0;
-		tx->cur = (struct wr_cursor){.sge = 0};
-		tx->kind = kind;
+	if (tx->kind != QP_TX_NONE)
+		return fill_kind(qp, b, kind);
+	tx->done = 0;
+	tx->cur = (struct wr_cursor){.sge = 0};
+	tx->kind = kind;
+	if (fill_kind(qp, b, kind)) {
 		tx->last_kind = kind;
-		/* A message that finds no room behind others has not begun. */
-		if (!(kind == QP_TX_SQ ? fill_sq(qp, b) : rdmap_read_resp_tx(qp, b))) {
-			tx->kind = QP_TX_NONE;
-			return false;
-		}
 		return true;
 	}
-	return kind == QP_TX_SQ ? fill_sq(qp, b) : rdmap_read_resp_tx(qp, b);
+	tx->kind = QP_TX_NONE; /* it found no room behind others: it has not begun */
+	return false;
 }
 
 /* RFC 6581: before anything else, and alone in its segment. */

@@ -187,8 +187,6 @@ feed(struct pair *p, struct pair_side *to)
 	rdmap_quiescent(to->rdmap);
 	to->fpdus_in += r.fpdus;
 	to->stop = r.stop;
-	if (r.stop == MPA_RX_DEAD)
-		r.consumed = to->in.avail;
 	assert_true(r.consumed <= to->in.avail);
 	to->in.len -= r.consumed;
 	to->in.avail -= r.consumed;
@@ -215,7 +213,7 @@ void
 pair_pump(struct pair *p)
 {
 	for (int i = 0; i < 100000; i++) {
-		uint32_t moved = pair_fill(p, &p->a) + pair_fill(p, &p->b);
+		uint32_t moved = pair_fill(p, &p->a) + pair_fill(p, &p->b) + p->a.in.len + p->b.in.len;
 
 		pair_deliver(p, &p->a);
 		pair_deliver(p, &p->b);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* FPDUs out of views: cuts, CRC, what mpa_rx() reports. */
+#include <iwarp/err.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "crc32c.h"
+#include "pair.h"
+#include "qp_obj.h"
+
+static struct rte_mbuf *
+mbuf_of(struct pair *p, const uint8_t *src, uint32_t len)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(p->mp);
+
+	memcpy(rte_pktmbuf_append(m, (uint16_t)len), src, len);
+	return m;
+}
+
+/* F1, fault 4: every bit of an FPDU flipped in turn, the TCP checksum repaired: CRC (or, in the length, an FPDU that is
+ * not what it says); nothing is placed. */
+static void
+test_F1_every_bit(void **state)
+{
+	uint8_t good[64], bad[64];
+	struct pair p;
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint32_t bit = 0; bit == 0 || bit < 8 * n; bit++) {
+		struct ddp_hdr h;
+		struct iw_terminate t;
+		struct iw_mr *mr;
+
+		pair_open(&p, &(struct pair_opts){.arena = 8192});
+		mr = pair_mr(&p.a, 1024, 64, IW_REMOTE_WRITE);
+		h = ddp_hdr_tagged(0, true, iw_mr_rkey(mr), (uintptr_t)p.a.arena + 1024);
+		n = pair_fpdu(good, &h, "0123456789abc", 13);
+		memcpy(bad, good, n);
+		bad[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		pair_inject(&p, &p.a, bad, n);
+		assert_true(pair_untouched(&p.a, 0, 8192));
+		iw_qp_terminate_info(p.a.qp, &t);
+		if (bit >= 16) {
+			assert_int_equal(iw_qp_state(p.a.qp), IW_QP_TERMINATE);
+			assert_int_equal(t.layer, 2);
+			assert_int_equal(t.code, 2);
+			pair_inject(&p, &p.a, good, n); /* nothing later is placed either */
+			assert_true(pair_untouched(&p.a, 0, 8192));
+		} else if (t.valid) {
+			assert_int_equal(t.layer, 2);
+		}
+		pair_close(&p);
+	}
+}
+
+/* With the CRC off nobody looks at the field (F9), and what is sent holds 0. */
+static void
+test_F9_crc_off(void **state)
+{
+	struct pair p;
+	uint8_t f[64];
+	struct ddp_hdr h = ddp_hdr_untagged(3, true, 0, 0, 1, 0);
+	uint32_t n = pair_fpdu(f, &h, NULL, 0);
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.no_crc = true});
+	assert_int_equal(pair_recv(&p.a, 1, NULL, 0, 0), 0);
+	f[n - 1] ^= 0xff;
+	pair_inject(&p, &p.a, f, n);
+	assert_int_equal(pair_wc(&p.a).status, IW_WC_SUCCESS);
+	assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	pair_fill(&p, &p.a);
+	assert_memory_equal(p.b.in.p + 20, "\0\0\0\0", 4);
+	pair_close(&p);
+}
+
+/* A burst of whole FPDUs and a piece (B8): all that are whole are taken, and what is missing is said. */
+static void
+test_B8_need_and_budget(void **state)
+{
+	struct pair p;
+	uint8_t f[512];
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+	struct mpa_rx_result r;
+	struct iw_view v[2];
+	uint32_t n = 0;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 1});
+	for (int i = 0; i < 5; i++)
+		n += pair_fpdu(f + n, &h, NULL, 0);
+	assert_int_equal(n, 100);
+	v[0] = (struct iw_view){.m = mbuf_of(&p, f, 100), .off = 0, .len = 100};
+	v[1] = (struct iw_view){.m = mbuf_of(&p, f, 100), .off = 0, .len = 1};
+	r = mpa_rx(p.a.qp, v, 2, 3, p.now_ns);
+	assert_int_equal(r.consumed, 60);
+	assert_int_equal(r.fpdus, 3);
+	assert_int_equal(r.stop, MPA_RX_BUDGET);
+	v[0].off = 60;
+	v[0].len = 40;
+	r = mpa_rx(p.a.qp, v, 2, 16, p.now_ns);
+	assert_int_equal(r.consumed, 40);
+	assert_int_equal(r.fpdus, 2);
+	assert_int_equal(r.stop, MPA_RX_NEED);
+	assert_true(r.need > 1 && r.need <= 20);
+	assert_true(qp_is_mid_message(p.a.qp)); /* F7: a FIN here is none */
+	v[1].len = 19;
+	r = mpa_rx(p.a.qp, v + 1, 1, 16, p.now_ns);
+	assert_int_equal(r.consumed, 0);
+	assert_int_equal(r.need, 20);
+	v[1].len = 20;
+	r = mpa_rx(p.a.qp, v + 1, 1, 16, p.now_ns);
+	assert_int_equal(r.consumed, 20);
+	assert_false(qp_is_mid_message(p.a.qp));
+	r = mpa_rx(p.a.qp, NULL, 0, 16, p.now_ns);
+	assert_int_equal(r.consumed, 0);
+	assert_int_equal(r.stop, MPA_RX_NEED);
+	qp_set_error(p.a.qp);
+	r = mpa_rx(p.a.qp, v, 2, 16, p.now_ns);
+	assert_int_equal(r.stop, MPA_RX_DEAD);
+	assert_int_equal(r.consumed, 60); /* nothing of it is kept (R13) */
+	rte_pktmbuf_free(v[0].m);
+	rte_pktmbuf_free(v[1].m);
+	pair_close(&p);
+}
+
+/* B3, F8: each header of a Send, Write and Read Request cut in three at every pair of places. */
+static void
+test_B3_three_way_cuts(void **state)
+{
+	struct pair p;
+	uint8_t f[256], body[28];
+	uint32_t msn = 1;
+	struct iw_mr *mr;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 2, .arena = 8192});
+	mr = pair_mr(&p.a, 0, 4096, IW_REMOTE_WRITE | IW_REMOTE_READ | IW_LOCAL_WRITE);
+	memset(body, 0, sizeof(body));
+	for (uint32_t a = 1; a < 51; a++)
+		for (uint32_t b = a + 1; b < 52; b++, msn++) {
+			struct ddp_hdr h = ddp_hdr_untagged(1, true, 0, 1, msn, 0);
+			uint32_t n = pair_fpdu(f, &h, body, 28);
+			struct iw_view v[3];
+			struct mpa_rx_result r;
+
+			for (int i = 0; i < 3; i++) {
+				uint32_t from = i == 0 ? 0 : i == 1 ? a : b, to = i == 0 ? a : i == 1 ? b : n;
+
+				v[i] = (struct iw_view){.m = mbuf_of(&p, f + from, to - from), .len = to - from};
+			}
+			r = mpa_rx(p.a.qp, v, 3, 16, p.now_ns);
+			assert_int_equal(r.consumed, n);
+			for (int i = 0; i < 3; i++)
+				rte_pktmbuf_free(v[i].m);
+			pair_fill(&p, &p.a);
+			assert_int_equal(p.b.in.len, 20);
+			p.b.in.len = p.b.in.avail = 0;
+		}
+	assert_int_equal(iw_qp_state(p.a.qp), IW_QP_RTS);
+	assert_int_equal(iw_mr_dereg(mr), 0);
+	pair_close(&p);
+}
+
+/* B1: every length with every opcode as the very first FPDU (B4): an answer by the rules, never an access. */
+static void
+test_B1_lengths_and_opcodes(void **state)
+{
+	uint8_t *f = malloc(70000);
+
+	(void)state;
+	for (uint32_t ctl = 0; ctl < 32; ctl++)
+		for (uint32_t len = 0; len < 72; len++) {
+			struct pair p;
+			struct iw_terminate t;
+
+			pair_open(&p, &(struct pair_opts){.ird = 2, .arena = 4096});
+			memset(f, 0, 128);
+			f[1] = (uint8_t)len;
+			f[2] = ctl & 16 ? 0xc1 : 0x41;
+			f[3] = (uint8_t)(0x40 | (ctl & 15));
+			if (len < 2)
+				f[3] = 0;
+			pair_fix_crc(f);
+			pair_inject(&p, &p.b, f, 2 + len + (-(len + 2) & 3) + 4);
+			iw_qp_terminate_info(p.b.qp, &t);
+			if (len < 14) {
+				assert_int_equal(t.layer << 4 | t.etype, 0x20);
+				assert_int_equal(t.code, 3);
+			}
+			assert_true(t.valid || (ctl == 16 && len == 14));
+			assert_true(pair_untouched(&p.b, 0, 4096));
+			pair_close(&p);
+		}
+	free(f);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_F1_every_bit),           cmocka_unit_test(test_F9_crc_off),
+		cmocka_unit_test(test_B8_need_and_budget),     cmocka_unit_test(test_B3_three_way_cuts),
+		cmocka_unit_test(test_B1_lengths_and_opcodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "qp_timer.h"
+
+#include <iwarp/err.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "iw_time.h"
+#include "pair.h"
+
+static uint32_t
+tick(struct pair *p, uint64_t now_ns)
+{
+	p->now_ns = now_ns;
+	rdmap_tick(p->a.rdmap, now_ns);
+	return pair_fill(p, &p->a);
+}
+
+/* peers.md 13: 5, 20 and 80 ms after an initiator's first octets, while nothing came back. */
+static void
+test_nudge(void **state)
+{
+	static const char nudge[] = "\x00\x0e\xc1\x40\0\0\0\1\0\0\0\0\0\0\0\0";
+	static const uint64_t at[] = {5, 20, 80};
+	struct pair p;
+	uint64_t t0;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	t0 = p.now_ns;
+	assert_int_equal(tick(&p, t0 + IW_SEC), 0); /* nothing was sent yet: nothing to wake */
+	t0 = p.now_ns;
+	assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	assert_int_equal(pair_fill(&p, &p.a), 1);
+	for (int i = 0; i < 3; i++) {
+		assert_true(rdmap_deadline(p.a.rdmap) <= t0 + at[i] * IW_MS + 20 * IW_US);
+		assert_int_equal(tick(&p, t0 + at[i] * IW_MS - 100 * IW_US), 0);
+		p.b.in.len = p.b.in.avail = 0;
+		assert_int_equal(tick(&p, t0 + at[i] * IW_MS + 100 * IW_US), 1);
+		assert_int_equal(p.b.in.len, 20);
+		assert_memory_equal(p.b.in.p, nudge, 16);
+	}
+	assert_int_equal(tick(&p, t0 + 10 * IW_SEC), 0);
+	assert_int_equal(rdmap_deadline(p.a.rdmap), IW_NEVER);
+	pair_close(&p);
+}
+
+static void
+test_no_nudge_when_awake(void **state)
+{
+	struct pair p;
+	uint64_t t0;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	t0 = p.now_ns;
+	assert_int_equal(pair_recv(&p.b, 1, NULL, 0, 0), 0);
+	assert_int_equal(pair_recv(&p.a, 1, NULL, 0, 0), 0);
+	assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	assert_int_equal(pair_send(&p.b, 1, NULL, 0, 0, 0), 0);
+	pair_pump(&p);
+	for (int ms = 1; ms < 200; ms++)
+		assert_int_equal(tick(&p, t0 + (uint64_t)ms * IW_MS), 0);
+	pair_close(&p);
+}
+
+/* Whoever sends more wakes the peer by that. */
+static void
+test_no_nudge_when_more_was_sent(void **state)
+{
+	struct pair p;
+	uint64_t t0;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	t0 = p.now_ns;
+	assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	pair_fill(&p, &p.a);
+	p.now_ns = t0 + 3 * IW_MS;
+	assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	pair_fill(&p, &p.a);
+	assert_int_equal(tick(&p, t0 + 6 * IW_MS), 0);
+	assert_int_equal(tick(&p, t0 + 21 * IW_MS), 1);
+	pair_close(&p);
+}
+
+/* X3: an FPDU that was begun must be finished within 30 s; each one has its own time. */
+static void
+test_X3_unfinished_fpdu(void **state)
+{
+	struct pair p;
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+	uint8_t f[64];
+	uint32_t n = pair_fpdu(f, &h, NULL, 0);
+	uint64_t t0;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	t0 = p.now_ns;
+	pair_inject(&p, &p.a, f, 1);
+	p.now_ns = t0 + 20 * IW_SEC;
+	pair_inject(&p, &p.a, f + 1, 5); /* no progress that counts */
+	pair_inject(&p, &p.a, f + 6, n - 6);
+	pair_inject(&p, &p.a, f, 3);
+	tick(&p, t0 + 49 * IW_SEC);
+	assert_int_equal(iw_qp_state(p.a.qp), IW_QP_RTS);
+	tick(&p, t0 + 51 * IW_SEC);
+	assert_int_equal(iw_qp_state(p.a.qp), IW_QP_ERROR);
+	assert_true(p.a.out_bits & RDMAP_OUT_FATAL);
+	pair_close(&p);
+}
+
+static void
+test_finished_fpdu_stops_the_clock(void **state)
+{
+	struct pair p;
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+	uint8_t f[64];
+	uint32_t n = pair_fpdu(f, &h, NULL, 0);
+	uint64_t t0;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.ird = 4});
+	t0 = p.now_ns;
+	pair_inject(&p, &p.a, f, 7);
+	pair_inject(&p, &p.a, f + 7, n - 7);
+	for (int s = 1; s < 100; s++)
+		tick(&p, t0 + (uint64_t)s * IW_SEC);
+	assert_int_equal(iw_qp_state(p.a.qp), IW_QP_RTS);
+	pair_close(&p);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nudge),
+		cmocka_unit_test(test_no_nudge_when_awake),
+		cmocka_unit_test(test_no_nudge_when_more_was_sent),
+		cmocka_unit_test(test_X3_unfinished_fpdu),
+		cmocka_unit_test(test_finished_fpdu_stops_the_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
