@@ -4,6 +4,7 @@
 #include <iwarp/err.h>
 
 #include "cm_active.h"
+#include "cm_close.h"
 #include "cm_event.h"
 #include "cm_id.h"
 #include "cm_passive.h"
@@ -83,7 +84,7 @@ cm_free(struct cm *cm)
 iw_cm_id
 cm_id_create(struct cm *cm, iw_cm_handler handler, void *context)
 {
-	struct cm_id *id = handler ? cm_id_new(cm, handler, context, false) : NULL;
+	struct cm_id *id = handler ? cm_id_new(cm, handler, context, CM_ID_USER) : NULL;
 
 	return id ? id->handle : 0;
 }
@@ -230,7 +231,9 @@ read_startup(struct cm *cm, iw_cm_id handle, uint64_t now_ns)
 
 	if (!id || !id->conn)
 		return;
-	if (id->st.phase == CM_AWAIT_REPLY)
+	if (id->st.phase == CM_ORPHAN)
+		cm_close_swallow(cm, id, now_ns);
+	else if (id->st.phase == CM_AWAIT_REPLY)
 		cm_active_read(cm, id, now_ns);
 	else
 		cm_passive_read(cm, id, now_ns);
@@ -305,7 +308,7 @@ cm_counter_list(const struct cm *cm)
 uint32_t
 cm_id_count(const struct cm *cm)
 {
-	return cm->ids.used;
+	return cm->ids.used - cm->orphans;
 }
 
 const char *

@@ -2,6 +2,7 @@
 #include "cm_close.h"
 
 #include "cm_qp.h"
+#include "cm_step.h"
 
 void
 cm_close_qp_drain(struct cm *cm, struct cm_id *id)
@@ -63,15 +64,44 @@ cm_close_abort(struct cm *cm, struct cm_id *id, uint64_t now_ns)
 }
 
 void
-cm_close_finish(struct cm *cm, struct cm_id *id, uint64_t now_ns)
+cm_close_swallow(struct cm *cm, struct cm_id *id, uint64_t now_ns)
 {
-	uint32_t unread;
+	uint32_t unread = tcp_rx_pending(cm->tcp, id->conn);
+
+	if (unread)
+		tcp_rx_consume(cm->tcp, id->conn, unread, now_ns);
+}
+
+void
+cm_close_orphan(struct cm *cm, struct cm_id *id, uint64_t now_ns)
+{
+	struct tcp_info info;
+	struct cm_id *o;
 
 	if (!id->conn)
 		return;
-	unread = tcp_rx_pending(cm->tcp, id->conn);
-	if (unread)
-		tcp_rx_consume(cm->tcp, id->conn, unread, now_ns);
+	cm_close_swallow(cm, id, now_ns);
+	tcp_close(cm->tcp, id->conn, now_ns);
+	o = tcp_conn_info(cm->tcp, id->conn, &info) && (info.state == TCP_FIN_WAIT_1 || info.state == TCP_FIN_WAIT_2)
+		    ? cm_id_new(cm, NULL, NULL, CM_ID_ORPHAN)
+		    : NULL;
+	if (!o) {
+		cm_close_finish(cm, id, now_ns);
+		return;
+	}
+	o->conn = id->conn;
+	tcp_set_owner(cm->tcp, o->conn, o->handle);
+	iw_list_add(&cm->half, &o->half_link);
+	forget(id);
+	cm_step_event(cm, o, CM_EV_ORPHANED, now_ns);
+}
+
+void
+cm_close_finish(struct cm *cm, struct cm_id *id, uint64_t now_ns)
+{
+	if (!id->conn)
+		return;
+	cm_close_swallow(cm, id, now_ns);
 	tcp_close(cm->tcp, id->conn, now_ns);
 	tcp_release(cm->tcp, id->conn, now_ns);
 	forget(id);

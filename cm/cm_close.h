@@ -14,4 +14,10 @@ void cm_close_abort(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 /* FIN; TCP ends alone.  What has arrived and was not read is dropped, lest TCP answers with RST. */
 void cm_close_finish(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 
+/* FIN; the connection gets an id of its own that nobody knows and that reads on until the peer has ended too: a Reply
+ * on its way must not meet a RST (peers.md 4). */
+void cm_close_orphan(struct cm *cm, struct cm_id *id, uint64_t now_ns);
+/* Drops whatever has arrived. */
+void cm_close_swallow(struct cm *cm, struct cm_id *id, uint64_t now_ns);
+
 #endif

@@ -38,25 +38,37 @@ static const struct rule rules[] = {
 #undef CM_RULE
 };
 
-/* The two halves of the grid. */
-#define HALF_PHASES (CM_PHASES / 2)
-
-static const uint8_t left[CM_EVENT_MAX][HALF_PHASES] = {
-#define CM_LEFT(ev, a, b, c, d, e, f, g, h, i) \
-	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
+/* The three parts of the grid. */
+static const uint8_t active[CM_EVENT_MAX][CM_AWAIT_REQUEST] = {
+#define CM_ACTIVE(ev, a, b, c, d, e, f, g) \
+	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g},
 #include "cm_fsm.def"
-#undef CM_LEFT
+#undef CM_ACTIVE
 };
 
-static const uint8_t right[CM_EVENT_MAX][CM_PHASES - HALF_PHASES] = {
-#define CM_RIGHT(ev, a, b, c, d, e, f, g, h, i) \
-	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
+static const uint8_t passive[CM_EVENT_MAX][CM_AWAIT_RTR - CM_AWAIT_REQUEST] = {
+#define CM_PASSIVE(ev, a, b, c) [CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c},
 #include "cm_fsm.def"
-#undef CM_RIGHT
+#undef CM_PASSIVE
 };
 
-_Static_assert(HALF_PHASES == 9 && CM_AWAIT_RTR == HALF_PHASES, "the grid has nine columns on each side");
+static const uint8_t stream[CM_EVENT_MAX][CM_PHASES - CM_AWAIT_RTR] = {
+#define CM_STREAM(ev, a, b, c, d, e, f, g, h, i) \
+	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
+#include "cm_fsm.def"
+#undef CM_STREAM
+};
+
+_Static_assert(CM_AWAIT_REQUEST == 7 && CM_AWAIT_RTR == 10 && CM_PHASES == 19, "the columns of the grid");
 _Static_assert(sizeof(struct cm_state) <= 16, "design: the state is at most 16 octets");
+
+static uint8_t
+cell(uint8_t phase, enum cm_event ev)
+{
+	if (phase < CM_AWAIT_REQUEST)
+		return active[ev][phase];
+	return phase < CM_AWAIT_RTR ? passive[ev][phase - CM_AWAIT_REQUEST] : stream[ev][phase - CM_AWAIT_RTR];
+}
 
 /* The rule that applies; chains are short, and end in a rule without a condition. */
 static const struct rule *
@@ -65,7 +77,7 @@ rule_of(const struct cm_state *st, enum cm_event ev)
 	uint8_t id;
 
 	assert(st->phase < CM_PHASES && ev < CM_EVENT_MAX);
-	id = st->phase < HALF_PHASES ? left[ev][st->phase] : right[ev][st->phase - HALF_PHASES];
+	id = cell(st->phase, ev);
 	while ((st->bits & rules[id].when) != rules[id].when) {
 		id = rules[id].other;
 		assert(id != RULE_END);
@@ -118,9 +130,9 @@ bits_after(uint32_t bits, uint32_t actions)
 static uint32_t
 spare_the_peer(uint32_t bits, uint32_t actions)
 {
-	if (bits & CM_F_RTR_DUE && actions & CM_A_ABORT)
-		return (actions & ~(uint32_t)CM_A_ABORT) | CM_A_FINISH;
-	return actions;
+	uint32_t ends = CM_A_ABORT | CM_A_FINISH;
+
+	return bits & CM_F_RTR_DUE && actions & ends ? (actions & ~ends) | CM_A_ORPHAN : actions;
 }
 
 struct cm_step
@@ -175,6 +187,7 @@ cm_fsm_public(const struct cm_state *st)
 		[CM_AWAIT_REPLY] = IW_CM_CONN_SENT,
 		[CM_AWAIT_DELAY] = IW_CM_CONN_SENT,
 		[CM_REFUSED] = IW_CM_CONN_SENT,
+		[CM_ORPHAN] = IW_CM_IDLE, /* nobody sees it */
 		[CM_AWAIT_REQUEST] = IW_CM_CONN_RECV,
 		[CM_RECV] = IW_CM_CONN_RECV,
 		[CM_RECV_GONE] = IW_CM_CONN_RECV,
@@ -208,9 +221,9 @@ const char *
 cm_fsm_phase_name(enum cm_phase phase)
 {
 	static const char *const names[CM_PHASES] = {
-		"IDLE",          "LISTENING", "AWAIT_UP",  "AWAIT_REPLY",  "AWAIT_DELAY", "REFUSED",
-		"AWAIT_REQUEST", "RECV",      "RECV_GONE", "AWAIT_RTR",    "OPEN",        "TERM_DUE",
-		"DRAIN",         "HALF",      "AWAIT_FIN", "AWAIT_CLOSED", "TERM",        "DEAD"};
+		"IDLE",          "LISTENING", "AWAIT_UP",     "AWAIT_REPLY", "AWAIT_DELAY", "REFUSED",  "ORPHAN",
+		"AWAIT_REQUEST", "RECV",      "RECV_GONE",    "AWAIT_RTR",   "OPEN",        "TERM_DUE", "DRAIN",
+		"HALF",          "AWAIT_FIN", "AWAIT_CLOSED", "TERM",        "DEAD"};
 
 	assert(phase < CM_PHASES);
 	return names[phase];

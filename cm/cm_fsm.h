@@ -17,6 +17,7 @@ enum cm_phase {
 	CM_AWAIT_REPLY,   /* active: Request sent */
 	CM_AWAIT_DELAY,   /* active: Reply is good, first_fpdu_delay runs */
 	CM_REFUSED,       /* active: over, CONNECT_REPLY(error) not delivered yet */
+	CM_ORPHAN,        /* not an id any more: a connection that was let go after the Request */
 	CM_AWAIT_REQUEST, /* passive: nobody knows of it yet */
 	CM_RECV,          /* passive: the user is asked */
 	CM_RECV_GONE,     /* as RECV, but the peer went away */
@@ -44,7 +45,8 @@ enum cm_phase {
 	X(DESTROY)                                                                                        \
 	X(QP_GONE) /* its user destroys the QP or sets it to ERROR */                                     \
 	/* TCP; what was in order before them has been read */                                            \
-	X(ARRIVE) /* a connection came in; the id was made for it */                                      \
+	X(ARRIVE)   /* a connection came in; the id was made for it */                                    \
+	X(ORPHANED) /* a connection was let go; the id was made for it */                                 \
 	X(UP)                                                                                             \
 	X(FIN)                                                                                            \
 	X(RST)                                                                                            \
@@ -117,6 +119,7 @@ enum cm_deadline {
 	CM_T_RTR,
 	CM_T_CLOSING,
 	CM_T_LINGER,
+	CM_T_ORPHAN,
 	CM_DEADLINES
 };
 
@@ -139,9 +142,10 @@ enum cm_action {
 	CM_A_START = 1 << 5,      /* QP to RTS, stream to the QP, RTR */
 	CM_A_QP_CLOSE = 1 << 6,   /* graceful close of the QP */
 	CM_A_QP_END = 1 << 7,     /* let go of the QP; if it had started it is flushed, with the status */
-	CM_A_FIN = 1 << 9,        /* FIN behind everything */
-	CM_A_ABORT = 1 << 10,     /* RST and let go of the connection */
-	CM_A_FINISH = 1 << 11,    /* FIN if there was none, let go: TCP ends alone */
+	CM_A_FIN = 1 << 8,        /* FIN behind everything */
+	CM_A_ABORT = 1 << 9,      /* RST and let go of the connection */
+	CM_A_FINISH = 1 << 10,    /* FIN if there was none, let go: TCP ends alone */
+	CM_A_ORPHAN = 1 << 11,    /* FIN, then the connection lives on as an ORPHAN */
 	CM_A_AGAIN = 1 << 12,     /* the event is to be fed again when what is in order has been read */
 	CM_A_ENTER = 1 << 13,     /* counts in its listener's backlog from now on */
 	CM_A_LEAVE = 1 << 14,     /* the listener has nothing to do with it any more */
@@ -157,9 +161,9 @@ enum cm_action {
 	CM_A_SAY_CLOSE = 1 << 23,
 	CM_A_SAY_TIMEWAIT = 1 << 24,
 	CM_A_HUSH = 1 << 25,        /* DISCONNECT is not to be delivered any more */
-	CM_A_REMEMBER = 1 << 27,    /* disconnect when ESTABLISHED has been delivered */
-	CM_A_REMEMBER_AB = 1 << 28, /* the same, abruptly */
-	CM_A_FORGET = 1 << 29       /* that is over */
+	CM_A_REMEMBER = 1 << 26,    /* disconnect when ESTABLISHED has been delivered */
+	CM_A_REMEMBER_AB = 1 << 27, /* the same, abruptly */
+	CM_A_FORGET = 1 << 28       /* that is over */
 };
 
 struct cm_step {

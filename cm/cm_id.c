@@ -29,7 +29,7 @@ cm_id_qp(const struct cm *cm, const struct cm_id *id)
 	return id->qp ? qp_at(cm->rdmap, id->qp) : NULL;
 }
 
-/* The oldest connection that has not sent its Request goes (errors.md M19). */
+/* The oldest connection that nobody knows of goes: one that has not sent its Request (M19), or an orphan. */
 static bool
 reap_oldest(struct cm *cm)
 {
@@ -43,16 +43,16 @@ reap_oldest(struct cm *cm)
 }
 
 struct cm_id *
-cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, bool child)
+cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, enum cm_id_kind kind)
 {
 	struct cm_id *id;
 	uint32_t handle;
 	bool spare;
 
-	while (cm->ids.used >= cm->params.max_ids && reap_oldest(cm))
+	while (kind != CM_ID_ORPHAN && cm->ids.used >= cm->params.max_ids && reap_oldest(cm))
 		;
 	spare = cm->ids.used >= cm->params.max_ids;
-	if (spare && !child)
+	if (spare && kind == CM_ID_USER)
 		return NULL;
 	id = iw_pool_get(&cm->ids, &handle);
 	if (!id)
@@ -61,6 +61,8 @@ cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, bool child)
 	id->handler = handler;
 	id->context = context;
 	id->spare = spare;
+	id->kind = (uint8_t)kind;
+	cm->orphans += kind == CM_ID_ORPHAN;
 	return id;
 }
 
@@ -102,6 +104,7 @@ cm_id_trim(struct cm *cm, struct cm_id *id)
 	case CM_IDLE:
 	case CM_LISTENING:
 	case CM_REFUSED:
+	case CM_ORPHAN:
 	case CM_AWAIT_REQUEST:
 	case CM_RECV_GONE:
 	case CM_AWAIT_RTR:
@@ -129,5 +132,6 @@ cm_id_free(struct cm *cm, struct cm_id *id)
 	iw_list_del(&id->event_link);
 	iw_list_del(&id->child_link);
 	iw_list_del(&id->half_link);
+	cm->orphans -= id->kind == CM_ID_ORPHAN;
 	iw_pool_put(&cm->ids, id->handle);
 }

@@ -68,6 +68,7 @@ struct cm_id {
 	uint32_t held_at;  /* octets that were still to be read when they were put back */
 	uint32_t rtr_end;  /* initiator: octets that must be acknowledged for the RTR to have arrived; 0: no RTR */
 	bool again;        /* the table wants the event once more */
+	uint8_t kind;      /* enum cm_id_kind */
 	bool started;      /* qp_start() was done */
 	bool counted;      /* in its listener's backlog */
 	bool spare;        /* beyond max_ids */
@@ -76,7 +77,7 @@ struct cm_id {
 	struct iw_timer timer;
 	struct iw_link event_link; /* cm->events */
 	struct iw_link child_link; /* its listener's children */
-	struct iw_link half_link;  /* cm->half: awaits a Request, oldest first */
+	struct iw_link half_link;  /* cm->half: awaits a Request, or an orphan; oldest first */
 	iw_cm_handler handler;
 	void *context;
 	struct iw_addr local, peer;
@@ -106,6 +107,7 @@ struct cm {
 	struct iw_wheel wheel;
 	uint64_t now_ns; /* the latest that was passed in */
 	struct iw_list events, half;
+	uint32_t orphans; /* among the ids */
 	uint32_t telling; /* id whose event was popped and is not done */
 	uint16_t told_len;
 	uint8_t told_data[MPA_HDR_PD_MAX]; /* private data of the event being delivered */
@@ -119,9 +121,12 @@ struct cm_listener *cm_id_listener(const struct cm *cm, const struct cm_id *id);
 /* The bound QP, or NULL. */
 struct iw_qp *cm_id_qp(const struct cm *cm, const struct cm_id *id);
 
-/* A new id in IDLE; the oldest connection without a Request makes room when ids are short.  child: one for a connection
- * that came in, which may take a spare one.  NULL: none left. */
-struct cm_id *cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, bool child);
+/* USER: made by a call; CHILD: for a connection that came in; ORPHAN: for one that was let go. */
+enum cm_id_kind { CM_ID_USER, CM_ID_CHILD, CM_ID_ORPHAN };
+
+/* A new id in IDLE; when ids are short, the oldest connection that nobody knows of makes room.  Children and orphans
+ * may take spare ones.  NULL: none left. */
+struct cm_id *cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, enum cm_id_kind kind);
 
 /* Gives it what start-up needs; NULL when memory is short. */
 struct cm_setup *cm_id_setup_new(struct cm *cm, struct cm_id *id);

@@ -109,7 +109,7 @@ cm_passive_arrive(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns)
 		turn_away(cm, ready->conn, now_ns);
 		return NULL;
 	}
-	id = cm_id_new(cm, at->handler, at->context, true);
+	id = cm_id_new(cm, at->handler, at->context, CM_ID_CHILD);
 	if (!id) {
 		cm->n.drop_no_id++;
 		turn_away(cm, ready->conn, now_ns);

@@ -106,6 +106,8 @@ act_close(struct cm *cm, struct cm_id *id, uint32_t actions, uint64_t now_ns)
 		cm_close_abort(cm, id, now_ns);
 	if (actions & CM_A_FINISH)
 		cm_close_finish(cm, id, now_ns);
+	if (actions & CM_A_ORPHAN)
+		cm_close_orphan(cm, id, now_ns);
 	if (actions & CM_A_AGAIN)
 		id->again = true;
 }
@@ -121,7 +123,7 @@ act_lists(struct cm *cm, struct cm_id *id, uint32_t actions, uint64_t now_ns)
 		cm_passive_unlisten(cm, id, now_ns);
 	cm->n.closes += (actions & CM_A_SAY_CLOSE) != 0;
 	cm->n.connects_failed += (actions & CM_A_SAY_REFUSAL) != 0;
-	if (id->st.phase != CM_AWAIT_REQUEST)
+	if (id->st.phase != CM_AWAIT_REQUEST && id->st.phase != CM_ORPHAN)
 		iw_list_del(&id->half_link);
 }
 

@@ -22,6 +22,8 @@ delay_of(const struct cm *cm, const struct cm_id *id)
 		return cm->params.closing_ns;
 	case CM_T_LINGER:
 		return cm->params.linger_ns;
+	case CM_T_ORPHAN:
+		return cm->params.rtr_wait_ns;
 	case CM_T_NONE:
 	case CM_DEADLINES:
 		break;

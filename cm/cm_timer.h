@@ -7,6 +7,7 @@
  *   RTR      10 s, from accept to the first FPDU (peer-to-peer)
  *   CLOSING  60 s, from the first disconnect or FIN to the end of TCP
  *   LINGER   3 s, from a Terminate sent, due or received to the end of TCP
+ *   ORPHAN   10 s, as RTR: from giving up after the Request to letting TCP end alone
  *
  * CONN_RECV waits for the user, ESTABLISHED for nobody: they have none.  LINGER and CLOSING end in a RST. */
 #ifndef CM_TIMER_H
