@@ -39,11 +39,12 @@ class App:
     """dpdk-iwarp-app on the host's end of the tap."""
 
     def __init__(self, binary, tap, mtu, addr, crc=True):
-        # The frame size lets jumbo frames through, which af_packet's MTU call refuses.
+        # The frame size lets jumbo frames through, which af_packet's MTU call refuses; without the bypass a sniffer
+        # on the tap sees our frames too.
         frames = ",framesz=16384,blocksz=16384" if mtu > 1500 else ""
         self.addr = addr
         self._argv = [str(binary), "--no-huge", "-m", "512", "--no-pci", "--no-telemetry", "--no-shconf",
-                      "-l", str(APP_CPU), f"--vdev=net_af_packet0,iface={tap}{frames}", "--",
+                      "-l", str(APP_CPU), f"--vdev=net_af_packet0,iface={tap},qdisc_bypass=0{frames}", "--",
                       "--ip", f"{addr}/24", "--mtu", str(mtu), *([] if crc else ["--no-crc"]), "ping"]
 
     def _process(self, *words):
