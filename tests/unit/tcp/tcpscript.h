@@ -80,6 +80,7 @@ script_poll(struct script *x)
 
 		before = x->n;
 		sim_poll(s, &s->h[0]);
+		net_tick(s->h[1].net, s->now_ns);
 		while (sim_take(s, 1, &f))
 			if (net_rx(s->h[1].net, f.m, s->now_ns, &pkt, &err) == NET_TCP)
 				script_capture(x, f.m, &pkt);
