@@ -77,8 +77,8 @@ describe_missing(const char *root, const char *netdev, struct iw_nic *nic)
 		snprintf(path, sizeof(path), "%s/class/net/%s/device", root, netdev);
 		link_name(path, nic->pci, sizeof(nic->pci));
 		snprintf(nic->hint, sizeof(nic->hint),
-			 "%.31s: no %s provider for libibverbs, so DPDK cannot use this NIC; apt-get install %s", netdev,
-			 bifurcated[i].provider, bifurcated[i].package);
+			 "%.31s: no %s provider for libibverbs, so DPDK cannot use this NIC; apt-get install %s",
+			 netdev, bifurcated[i].provider, bifurcated[i].package);
 		return true;
 	}
 	return false;

@@ -26,7 +26,13 @@ const char *iw_addr_format(const struct iw_addr *addr, char *buf, size_t len);
 typedef uint32_t iw_cm_id;
 
 enum iw_cm_state {
-	IW_CM_IDLE, IW_CM_LISTENING, IW_CM_CONN_SENT, IW_CM_CONN_RECV, IW_CM_ACCEPTED, IW_CM_ESTABLISHED, IW_CM_CLOSING
+	IW_CM_IDLE,
+	IW_CM_LISTENING,
+	IW_CM_CONN_SENT,
+	IW_CM_CONN_RECV,
+	IW_CM_ACCEPTED,
+	IW_CM_ESTABLISHED,
+	IW_CM_CLOSING
 };
 
 enum iw_cm_event_type {
@@ -41,16 +47,16 @@ enum iw_cm_event_type {
 /* What an event carries; pointers are valid during the handler only. */
 struct iw_cm_event {
 	enum iw_cm_event_type type;
-	int status;                 /* 0 or -IW_E_* */
-	iw_cm_id listener;          /* CONNECT_REQUEST: where it came in */
+	int status;        /* 0 or -IW_E_* */
+	iw_cm_id listener; /* CONNECT_REQUEST: where it came in */
 	const void *private_data;
 	uint16_t private_len;
-	uint16_t ird, ord;          /* as the peer sent them, 0x3fff: not negotiated; REPLY: as agreed */
-	uint8_t revision;           /* MPA revision 1 or 2 */
+	uint16_t ird, ord; /* as the peer sent them, 0x3fff: not negotiated; REPLY: as agreed */
+	uint8_t revision;  /* MPA revision 1 or 2 */
 	bool peer_to_peer;
 	bool crc;
 	struct iw_addr local, peer;
-	struct iw_terminate term;   /* CLOSE(-IW_E_PROTO) */
+	struct iw_terminate term; /* CLOSE(-IW_E_PROTO) */
 };
 
 /* Called from iw_engine_poll() only, never from inside another call.  May call anything but the poll.  A
@@ -60,19 +66,19 @@ typedef int (*iw_cm_handler)(iw_cm_id id, const struct iw_cm_event *event, void 
 /* Everything that can be chosen about a connection.  Zero is the default of each field. */
 struct iw_cm_attr {
 	const void *private_data;
-	uint16_t private_len;     /* <= 508 (revision 2), <= 512 (revision 1) */
-	uint16_t ird, ord;        /* 0: the QP's; 0x3fff on the wire when no_ird_ord */
+	uint16_t private_len; /* <= 508 (revision 2), <= 512 (revision 1) */
+	uint16_t ird, ord;    /* 0: the QP's; 0x3fff on the wire when no_ird_ord */
 	bool no_ird_ord;
-	bool no_crc;              /* do not ask for the MPA CRC; used all the same if the peer asks */
-	bool no_peer_to_peer;     /* initiator: do not offer peer-to-peer set-up (RFC 6581) */
-	bool require_peer_to_peer;/* no retry with revision 1 */
-	bool revision_1;          /* initiator: plain RFC 5044 */
-	bool timewait_exit;       /* deliver TIMEWAIT_EXIT */
-	uint16_t local_port;      /* connect: 0: chosen at random (RFC 6056) */
-	uint32_t connect_timeout_ms;   /* 0: 10 s, from the first SYN to the Reply */
-	uint32_t user_timeout_ms;      /* 0: 100 s */
-	uint32_t keepalive_ms;         /* 0: off */
-	uint32_t first_fpdu_delay_us;  /* initiator: wait so long behind the Reply (peers that lose a wake-up) */
+	bool no_crc;                  /* do not ask for the MPA CRC; used all the same if the peer asks */
+	bool no_peer_to_peer;         /* initiator: do not offer peer-to-peer set-up (RFC 6581) */
+	bool require_peer_to_peer;    /* no retry with revision 1 */
+	bool revision_1;              /* initiator: plain RFC 5044 */
+	bool timewait_exit;           /* deliver TIMEWAIT_EXIT */
+	uint16_t local_port;          /* connect: 0: chosen at random (RFC 6056) */
+	uint32_t connect_timeout_ms;  /* 0: 10 s, from the first SYN to the Reply */
+	uint32_t user_timeout_ms;     /* 0: 100 s */
+	uint32_t keepalive_ms;        /* 0: off */
+	uint32_t first_fpdu_delay_us; /* initiator: wait so long behind the Reply (peers that lose a wake-up) */
 };
 
 /* Creates an id in IDLE.  0 when the table is full. */
@@ -89,7 +95,7 @@ int iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *ad
 /* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and unused; it moves to RTS
  * before CONNECT_REPLY(0).  -IW_E_INVAL, -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
 int iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
-                  const struct iw_cm_attr *attr);
+		  const struct iw_cm_attr *attr);
 
 /* Answers a CONNECT_REQUEST.  accept: -IW_E_INVAL (state or arguments; the id stays), -IW_E_CONNRESET (the
  * peer has gone; the id is IDLE).  The QP is in RTS when it returns 0, but sends nothing before the peer's

@@ -15,28 +15,28 @@ struct rte_mempool;
 /* How an engine is made.  Zero is the default of each field but port_id and addr.  The port must not be
  * started yet unless `port_is_started` says that the caller configured it. */
 struct iw_engine_params {
-	uint16_t port_id;               /* a DPDK port */
-	uint16_t queue;                 /* 0 */
+	uint16_t port_id; /* a DPDK port */
+	uint16_t queue;   /* 0 */
 	bool port_is_started;
-	struct iw_addr addr;            /* own address */
+	struct iw_addr addr; /* own address */
 	uint8_t prefix_len;
-	struct iw_addr gateway;         /* all zero: none */
-	uint16_t mtu;                   /* layer 3; 0: the port's */
-	uint32_t max_conns;             /* 0: 4096 */
-	uint32_t max_qps, max_cm_ids;   /* 0: max_conns */
-	struct rte_mempool *data_pool;  /* NULL: made by the engine */
+	struct iw_addr gateway;        /* all zero: none */
+	uint16_t mtu;                  /* layer 3; 0: the port's */
+	uint32_t max_conns;            /* 0: 4096 */
+	uint32_t max_qps, max_cm_ids;  /* 0: max_conns */
+	struct rte_mempool *data_pool; /* NULL: made by the engine */
 	struct rte_mempool *ctl_pool;
-	uint32_t num_mbufs;             /* for the pools it makes; 0: by max_conns and ring sizes */
-	uint16_t rx_ring, tx_ring;      /* descriptors; 0: 1024 */
-	bool no_host_path;              /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
-	bool profile_datacenter;        /* RTO floor 5 ms */
-	const uint8_t *secret;          /* 32 octets, to be kept over restarts; NULL: random */
+	uint32_t num_mbufs;        /* for the pools it makes; 0: by max_conns and ring sizes */
+	uint16_t rx_ring, tx_ring; /* descriptors; 0: 1024 */
+	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
+	bool profile_datacenter;   /* RTO floor 5 ms */
+	const uint8_t *secret;     /* 32 octets, to be kept over restarts; NULL: random */
 };
 
 /* Creates an engine in a domain and starts its port.  EAL must be initialised.  NULL and *err:
  * -IW_E_NODEV, -IW_E_PORT, -IW_E_NOMEM, -IW_E_INVAL.  `why` (may be NULL) gets one line for the user. */
-struct iw_engine *iw_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, int *err,
-                                   char *why, size_t why_len);
+struct iw_engine *iw_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, int *err, char *why,
+				   size_t why_len);
 
 /* Destroys it with everything that hangs off it: peers are told by RST.  From inside a handler it happens at
  * the end of that poll. */
@@ -74,7 +74,7 @@ void iw_wire_destroy(uint16_t port_a, uint16_t port_b);
 
 /* RDMA devices that rdma-core sees, for `info` and for hints when a port is missing. */
 struct iw_nic {
-	char device[64];   /* RDMA device, "" if the kernel driver shows none */
+	char device[64]; /* RDMA device, "" if the kernel driver shows none */
 	char pci[16];
 	char netdev[32];
 	char provider[32]; /* user-space provider, "" if missing */

@@ -20,10 +20,10 @@ struct iw_mr;
 struct iw_cq;
 struct iw_qp;
 
-#define IW_MAX_SGE 16        /* scatter/gather elements of one work request */
-#define IW_MAX_INLINE 256    /* octets of IW_SEND_INLINE */
-#define IW_MAX_IRD 128       /* inbound and outbound RDMA Reads of one QP */
-#define IW_MAX_PRIVATE 512   /* private data of a start-up frame; 508 in MPA revision 2 */
+#define IW_MAX_SGE 16      /* scatter/gather elements of one work request */
+#define IW_MAX_INLINE 256  /* octets of IW_SEND_INLINE */
+#define IW_MAX_IRD 128     /* inbound and outbound RDMA Reads of one QP */
+#define IW_MAX_PRIVATE 512 /* private data of a start-up frame; 508 in MPA revision 2 */
 
 /* ---- Domain, PD, MR ------------------------------------------------------------------------------------ */
 
@@ -38,10 +38,10 @@ struct iw_pd *iw_pd_create(struct iw_domain *domain);
 int iw_pd_destroy(struct iw_pd *pd);
 
 enum iw_access {
-	IW_LOCAL_READ = 0,        /* always granted to the owner */
-	IW_LOCAL_WRITE = 1 << 0,  /* receive into it, Read into it */
-	IW_REMOTE_READ = 1 << 1,  /* peers may RDMA Read it */
-	IW_REMOTE_WRITE = 1 << 2, /* peers may RDMA Write it */
+	IW_LOCAL_READ = 0,            /* always granted to the owner */
+	IW_LOCAL_WRITE = 1 << 0,      /* receive into it, Read into it */
+	IW_REMOTE_READ = 1 << 1,      /* peers may RDMA Read it */
+	IW_REMOTE_WRITE = 1 << 2,     /* peers may RDMA Write it */
 	IW_REMOTE_INVALIDATE = 1 << 3 /* the peer may take it back by a Send with Invalidate; iw_mr_reg_qp() only */
 };
 
@@ -51,9 +51,9 @@ enum iw_access {
  * -IW_E_INVAL (range wraps, unknown right) or -IW_E_NOMEM.  Any thread, one at a time for each domain. */
 struct iw_mr *iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);
 
-/* The same for one QP only (RFC 5040 §8.1.1 item 2), which a peer may then be allowed to invalidate.  Invalidated by the
- * peer it grants nothing any more, to nobody, but is still to be deregistered.  The QP must be alive here; the MR may
- * outlive it.  Additional -IW_E_INVAL: no QP. */
+/* The same for one QP only (RFC 5040 §8.1.1 item 2), which a peer may then be allowed to invalidate.  Invalidated by
+ * the peer it grants nothing any more, to nobody, but is still to be deregistered.  The QP must be alive here; the MR
+ * may outlive it.  Additional -IW_E_INVAL: no QP. */
 struct iw_mr *iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err);
 
 /* Takes the registration back.  When it returns 0 no octet of the range is read or written through it any
@@ -129,14 +129,14 @@ struct iw_qp_attr {
 	bool sq_sig_all;                 /* every request completes with a wc, signalled or not */
 	bool foreign_poster;             /* posts come from another thread than the engine's (one thread) */
 	bool recv_back_pressure;         /* a Send that finds no receive posted waits in TCP until there is one; else it
-	                                    ends the stream (RFC 5041 §7.2) */
+					    ends the stream (RFC 5041 §7.2) */
 	void *context;
 };
 
 /* A decoded Terminate (RFC 5040 §4.8). */
 struct iw_terminate {
 	bool valid;
-	bool sent;          /* by us, else received */
+	bool sent;            /* by us, else received */
 	bool nibbles_swapped; /* Linux' siw swaps the halves of octet 0 */
 	bool malformed;       /* received, and not of the form that the RFC gives it */
 	uint8_t layer, etype, code;
@@ -168,9 +168,9 @@ struct iw_sge {
 
 enum iw_wr_opcode {
 	IW_WR_SEND,
-	IW_WR_SEND_INV,   /* invalidates `invalidate_rkey` at the peer */
+	IW_WR_SEND_INV, /* invalidates `invalidate_rkey` at the peer */
 	IW_WR_RDMA_WRITE,
-	IW_WR_RDMA_READ,  /* sg_list is the sink; needs IW_LOCAL_WRITE */
+	IW_WR_RDMA_READ, /* sg_list is the sink; needs IW_LOCAL_WRITE */
 };
 
 enum iw_send_flags {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two hosts with the whole stack up to the connection manager (net, tcp, ddp_rdmap, cm), composed as the engine does it, on
- * a wire that delays, loses and cuts as a test likes.  Time jumps from deadline to deadline.  Every event is checked
- * against the language that the specification allows ("Events"), and that all work was flushed before CLOSE. */
+/* Two hosts with the whole stack up to the connection manager (net, tcp, ddp_rdmap, cm), composed as the engine does
+ * it, on a wire that delays, loses and cuts as a test likes.  Time jumps from deadline to deadline.  Every event is
+ * checked against the language that the specification allows ("Events"), and that all work was flushed before CLOSE. */
 #ifndef CMSIM_H
 #define CMSIM_H
 
@@ -97,8 +97,8 @@ struct cmsim {
 	struct cmsim_frame frames[CMSIM_FRAMES];
 	uint32_t frames_n;
 	bool (*filter)(struct cmsim *s, const struct cmsim_seg *seg); /* true: lost */
-	uint32_t rsts[2], fins[2], datas[2]; /* segments sent by each */
-	bool fin_with_data;                  /* seen on the wire */
+	uint32_t rsts[2], fins[2], datas[2];                          /* segments sent by each */
+	bool fin_with_data;                                           /* seen on the wire */
 	uint32_t polls;
 	void (*each_poll)(struct cmsim *s);
 	void *arg;

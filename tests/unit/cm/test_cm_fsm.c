@@ -24,8 +24,8 @@ struct row {
 	uint32_t bits; /* set in the state beforehand */
 	uint8_t next;
 	int ret;
-	uint32_t waits;   /* events that wait afterwards */
-	uint8_t status;   /* of the refusal or CLOSE among them */
+	uint32_t waits; /* events that wait afterwards */
+	uint8_t status; /* of the refusal or CLOSE among them */
 	uint8_t timer;
 	uint32_t actions; /* but for the saying */
 };
@@ -303,8 +303,8 @@ static const struct row rows[] = {
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 /* Done by the step itself. */
-#define SAYING                                                                                                         \
-	(CM_A_SAY_REQUEST | CM_A_SAY_REPLY | CM_A_SAY_REFUSAL | CM_A_SAY_EST | CM_A_SAY_DISCONNECT | CM_A_SAY_CLOSE |  \
+#define SAYING                                                                                                        \
+	(CM_A_SAY_REQUEST | CM_A_SAY_REPLY | CM_A_SAY_REFUSAL | CM_A_SAY_EST | CM_A_SAY_DISCONNECT | CM_A_SAY_CLOSE | \
 	 CM_A_SAY_TIMEWAIT | CM_A_HUSH | CM_A_REMEMBER | CM_A_REMEMBER_AB | CM_A_FORGET)
 
 static struct cm_state
@@ -319,9 +319,8 @@ check_row(const struct row *r)
 	struct cm_state st = state_in(r->phase, r->bits);
 	int would = cm_fsm_would(&st, (enum cm_event)r->ev);
 	struct cm_step step = cm_fsm_step(&st, (enum cm_event)r->ev);
-	bool good = st.phase == r->next && step.ret == r->ret && would == r->ret &&
-		    (st.bits & CM_P_ALL) == r->waits && st.status == r->status &&
-		    st.timer == (r->timer == KEEP ? CM_T_CONNECT : r->timer) &&
+	bool good = st.phase == r->next && step.ret == r->ret && would == r->ret && (st.bits & CM_P_ALL) == r->waits &&
+		    st.status == r->status && st.timer == (r->timer == KEEP ? CM_T_CONNECT : r->timer) &&
 		    step.rearm == (r->timer != KEEP) && (step.actions & ~(uint32_t)SAYING) == r->actions;
 
 	if (!good)
@@ -400,8 +399,8 @@ test_calls_by_public_state(void **state)
 		uint8_t ev;
 		int ret[7]; /* IDLE LISTENING CONN_SENT CONN_RECV ACCEPTED ESTABLISHED CLOSING */
 	} table[] = {
-		{CM_EV_LISTEN, {OK, NO, NO, NO, NO, NO, NO}},	  {CM_EV_CONNECT, {OK, NO, NO, NO, NO, NO, NO}},
-		{CM_EV_ACCEPT, {NO, NO, NO, ANY, NO, NO, NO}},	  {CM_EV_REJECT, {NO, NO, NO, ANY, NO, NO, NO}},
+		{CM_EV_LISTEN, {OK, NO, NO, NO, NO, NO, NO}},     {CM_EV_CONNECT, {OK, NO, NO, NO, NO, NO, NO}},
+		{CM_EV_ACCEPT, {NO, NO, NO, ANY, NO, NO, NO}},    {CM_EV_REJECT, {NO, NO, NO, ANY, NO, NO, NO}},
 		{CM_EV_DISCONNECT, {OK, NO, OK, OK, OK, OK, OK}}, {CM_EV_ABORT, {OK, NO, OK, OK, OK, OK, OK}},
 		{CM_EV_DESTROY, {OK, OK, OK, OK, OK, OK, OK}},
 	};
@@ -472,10 +471,10 @@ static void
 check_timer(const struct cm_state *st)
 {
 	static const uint8_t want[CM_PHASES] = {
-		[CM_AWAIT_UP] = CM_T_CONNECT, [CM_AWAIT_REPLY] = CM_T_CONNECT, [CM_AWAIT_DELAY] = CM_T_DELAY,
-		[CM_AWAIT_REQUEST] = CM_T_REQUEST, [CM_AWAIT_RTR] = CM_T_RTR, [CM_TERM_DUE] = CM_T_LINGER,
-		[CM_DRAIN] = CM_T_CLOSING, [CM_HALF] = CM_T_CLOSING, [CM_AWAIT_FIN] = CM_T_CLOSING,
-		[CM_AWAIT_CLOSED] = CM_T_CLOSING, [CM_TERM] = CM_T_LINGER, [CM_ORPHAN] = CM_T_ORPHAN};
+		[CM_AWAIT_UP] = CM_T_CONNECT,      [CM_AWAIT_REPLY] = CM_T_CONNECT, [CM_AWAIT_DELAY] = CM_T_DELAY,
+		[CM_AWAIT_REQUEST] = CM_T_REQUEST, [CM_AWAIT_RTR] = CM_T_RTR,       [CM_TERM_DUE] = CM_T_LINGER,
+		[CM_DRAIN] = CM_T_CLOSING,         [CM_HALF] = CM_T_CLOSING,        [CM_AWAIT_FIN] = CM_T_CLOSING,
+		[CM_AWAIT_CLOSED] = CM_T_CLOSING,  [CM_TERM] = CM_T_LINGER,         [CM_ORPHAN] = CM_T_ORPHAN};
 
 	assert_int_equal(st->timer, want[st->phase]);
 }
@@ -628,7 +627,8 @@ is_possible(const struct node *n, enum cm_event ev)
 	case CM_EV_DISCONNECT:
 	case CM_EV_ABORT:
 	case CM_EV_DESTROY:
-		return p != CM_AWAIT_REQUEST && p != CM_ORPHAN && !(n->st.bits & CM_P_REQUEST); /* the user knows the id */
+		return p != CM_AWAIT_REQUEST && p != CM_ORPHAN &&
+		       !(n->st.bits & CM_P_REQUEST); /* the user knows the id */
 	case CM_EV_UP:
 	case CM_EV_FIN:
 	case CM_EV_RST:
@@ -646,7 +646,8 @@ is_possible(const struct node *n, enum cm_event ev)
 	case CM_EV_TIMER:
 		return n->st.timer != CM_T_NONE;
 	case CM_EV_START_FAIL:
-		return p == CM_AWAIT_REPLY || p == CM_AWAIT_RTR || (p == CM_OPEN && n->st.bits & (CM_P_REPLY | CM_P_EST));
+		return p == CM_AWAIT_REPLY || p == CM_AWAIT_RTR ||
+		       (p == CM_OPEN && n->st.bits & (CM_P_REPLY | CM_P_EST));
 	case CM_EV_RETRY_FAIL:
 		return p == CM_AWAIT_UP;
 	case CM_EV_TIMEWAIT_GONE:
@@ -692,7 +693,7 @@ static void
 test_delivery_order(void **state)
 {
 	static const int order[] = {IW_CM_CONNECT_REQUEST, IW_CM_CONNECT_REPLY, IW_CM_ESTABLISHED_EV,
-				    IW_CM_DISCONNECT,	   IW_CM_CLOSE,		IW_CM_TIMEWAIT_EXIT};
+				    IW_CM_DISCONNECT,      IW_CM_CLOSE,         IW_CM_TIMEWAIT_EXIT};
 	struct cm_state st = {.phase = CM_DEAD, .status = IW_E_TIMEDOUT};
 	int status;
 

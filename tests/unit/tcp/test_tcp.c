@@ -140,8 +140,8 @@ test_transfer_lossy(void **state)
 	static const struct {
 		uint32_t loss_ppm, dup_ppm;
 		uint64_t jitter_ns;
-	} rows[] = {{1000, 0, 0},      {10000, 0, 0},	      {30000, 10000, 0},	  {100000, 20000, 0},
-		    {0, 50000, 0},     {0, 0, 200 * IW_US},   {20000, 20000, 300 * IW_US}, {100000, 50000, 100 * IW_US}};
+	} rows[] = {{1000, 0, 0},  {10000, 0, 0},       {30000, 10000, 0},           {100000, 20000, 0},
+		    {0, 50000, 0}, {0, 0, 200 * IW_US}, {20000, 20000, 300 * IW_US}, {100000, 50000, 100 * IW_US}};
 
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		for (uint64_t seed = 1; seed <= 3; seed++) {
