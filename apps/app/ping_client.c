@@ -6,7 +6,7 @@
 #include "ping.h"
 #include "ping_session.h"
 
-#define GOODBYE_NS UINT64_C(5000000000)
+#define GOODBYE_NS UINT64_C(3000000000)
 
 struct client {
 	const struct options *o;
