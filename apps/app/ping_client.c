@@ -180,6 +180,7 @@ ping_client(const struct options *o)
 	if (!host_open(&host, &o->host))
 		return 1;
 	result = run(&c, &host);
+	host_linger(&host);
 	host_close(&host);
 	return result;
 }

@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #define LINK_WAIT_NS UINT64_C(5000000000)
+#define LINGER_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
 
 static bool
 link_comes_up(struct host *host, uint16_t port_id)
@@ -72,6 +73,15 @@ host_open(struct host *host, const struct host_options *options)
 		return true;
 	host_close(host);
 	return false;
+}
+
+void
+host_linger(struct host *host)
+{
+	uint64_t end = iw_engine_now(host->engine) + LINGER_NS;
+
+	while (iw_engine_now(host->engine) < end)
+		iw_engine_poll(host->engine);
 }
 
 void

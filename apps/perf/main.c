@@ -137,6 +137,7 @@ run_client(const struct options *o)
 	if (!host_open(&host, &o->host))
 		return 1;
 	result = client_run(o, &host, mtu_of(o), roofline);
+	host_linger(&host);
 	host_close(&host);
 	return result;
 }
