@@ -42,6 +42,12 @@ port_pools_create(struct port_engine *p, const struct iw_engine_params *params, 
 	uint32_t n = params->num_mbufs ? params->num_mbufs : DATA_MBUFS + params->rx_ring + params->tx_ring;
 	uint32_t room = RTE_PKTMBUF_HEADROOM + L2_ROOM + mtu_of(params);
 
+	if (room > UINT16_MAX) {
+		if (why && why_len)
+			snprintf(why, why_len, "an MTU of %u does not fit into a packet buffer: at most %u does",
+				 mtu_of(params), UINT16_MAX - (room - mtu_of(params)));
+		return -IW_E_INVAL;
+	}
 	if (room < RTE_MBUF_DEFAULT_BUF_SIZE)
 		room = RTE_MBUF_DEFAULT_BUF_SIZE;
 	env->data_pool = params->data_pool;
