@@ -31,25 +31,6 @@ make_port(const char *name, char end, struct rte_ring *rx, struct rte_ring *tx, 
 	return 0;
 }
 
-int
-iw_wire_create(const char *name, uint32_t ring_size, uint16_t *port_a, uint16_t *port_b)
-{
-	struct rte_ring *ab, *ba;
-
-	if (!name || !port_a || !port_b || ring_size == 0 || !rte_is_power_of_2(ring_size))
-		return -IW_E_INVAL;
-	ab = make_ring(name, 'a', ring_size);
-	ba = make_ring(name, 'b', ring_size);
-	if (ab && ba && make_port(name, 'a', ba, ab, port_a) == 0) {
-		if (make_port(name, 'b', ab, ba, port_b) == 0)
-			return 0;
-		rte_eth_dev_close(*port_a);
-	}
-	rte_ring_free(ab);
-	rte_ring_free(ba);
-	return -IW_E_NOMEM;
-}
-
 static void
 close_port(uint16_t port)
 {
@@ -64,13 +45,34 @@ close_port(uint16_t port)
 	/* An engine that is gone has stopped its end, and ethdev speaks up when that is asked again. */
 	if (rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP)
 		rte_eth_dev_stop(port);
-	rte_eth_dev_close(port);
+	/* Closes the port, and frees its name for another wire. */
+	rte_vdev_uninit(name);
 	/* The driver names the port net_ring_NAME, the ring is NAME. */
 	bare = name + (sizeof("net_ring_") - 1);
 	ring = rte_ring_lookup(bare);
 	while (ring && rte_ring_dequeue(ring, (void **)&m) == 0)
 		rte_pktmbuf_free(m);
 	rte_ring_free(ring);
+}
+
+int
+iw_wire_create(const char *name, uint32_t ring_size, uint16_t *port_a, uint16_t *port_b)
+{
+	struct rte_ring *ab, *ba;
+
+	if (!name || !port_a || !port_b || ring_size == 0 || !rte_is_power_of_2(ring_size))
+		return -IW_E_INVAL;
+	ab = make_ring(name, 'a', ring_size);
+	ba = make_ring(name, 'b', ring_size);
+	if (ab && ba && make_port(name, 'a', ba, ab, port_a) == 0) {
+		if (make_port(name, 'b', ab, ba, port_b) == 0)
+			return 0;
+		close_port(*port_a);
+		ab = NULL;
+	}
+	rte_ring_free(ab);
+	rte_ring_free(ba);
+	return -IW_E_NOMEM;
 }
 
 void

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two engines on an in-process wire under a real EAL, as an application makes them. */
+#ifndef ENDS_H
+#define ENDS_H
+
+#include <iwarp.h>
+#include <rte_mempool.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ENDS_PORT 4420
+#define ENDS_AREA 200000
+#define ENDS_MBUFS 2047
+
+struct ends;
+
+struct end {
+	struct ends *all;
+	struct iw_domain *domain;
+	struct rte_mempool *data_pool, *ctl_pool;
+	struct iw_engine *engine;
+	struct iw_pd *pd;
+	struct iw_mr *mr;
+	struct iw_cq *cq;
+	struct iw_qp *qp;
+	iw_cm_id id;
+	bool up, closed;
+	int status; /* of CLOSE or a failed REPLY */
+	uint8_t area[ENDS_AREA];
+};
+
+/* end[0] connects, end[1] listens. */
+struct ends {
+	uint16_t port[2];
+	struct end end[2];
+	iw_cm_id listener;
+	/* Called for every event before the usual answer; a result other than 0 is the handler's, negative: 0. */
+	int (*on_event)(struct end *e, iw_cm_id id, const struct iw_cm_event *event);
+};
+
+/* EAL without hugepages, root and PCI, on one CPU.  Once for each program. */
+void ends_eal(const char *program);
+
+/* Wire, domains, pools and engines; then QPs and memory. */
+void ends_open(struct ends *s);
+/* Everything that is left, and the check that every mbuf is back in its pool. */
+void ends_close(struct ends *s);
+
+struct iw_engine_params ends_params(const struct ends *s, int which);
+struct iw_addr ends_addr(int which, uint16_t port);
+
+/* Polls both (those that are there) until *flag or for at most seconds; *flag. */
+bool ends_until(struct ends *s, const bool *flag, int seconds);
+void ends_turns(struct ends *s, int turns);
+
+/* Listens and begins to connect. */
+void ends_start(struct ends *s);
+/* The same, until both are up. */
+void ends_connect(struct ends *s);
+
+/* Completions of an end, until n have come; fails at one that is not a success. */
+void ends_reap(struct ends *s, int which, int n);
+
+#endif
