@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making an engine: every error of the contract with its line for the user, memory that is short at each place, ports
+ * and pools that somebody else brought.  After a failure nothing is left, and the next try works. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <rte_ethdev.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+
+#include "ends.h"
+#include "env.h"
+
+static uint16_t port[2];
+static struct iw_domain *domain;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	domain = iw_domain_create();
+	return iw_wire_create("create", 1024, &port[0], &port[1]);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	iw_wire_destroy(port[0], port[1]);
+	return iw_domain_destroy(domain);
+}
+
+static struct iw_engine_params
+good(void)
+{
+	return (struct iw_engine_params){
+		.port_id = port[0], .addr = ends_addr(0, 0), .prefix_len = 24, .max_conns = 16, .num_mbufs = 2047};
+}
+
+static void
+assert_works(void)
+{
+	struct iw_engine_params params = good();
+	char why[160] = "x";
+	int err = 1;
+	struct iw_engine *e = iw_engine_create(domain, &params, &err, why, sizeof(why));
+
+	if (!e)
+		fail_msg("%s", why);
+	assert_string_equal(why, "");
+	assert_true(iw_engine_poll(e) >= 0);
+	assert_int_equal(iw_engine_destroy(e), 0);
+}
+
+enum wrong { NO_PORT, ANY_ADDRESS, IPV6, PREFIX, MTU_SMALL, MTU_LARGE, QUEUE, POOLS, WRONGS };
+
+static const struct {
+	int err;
+	const char *says;
+} expected[WRONGS] = {
+	[NO_PORT] = {-IW_E_NODEV, "--vdev"},    [ANY_ADDRESS] = {-IW_E_INVAL, "address of its own"},
+	[IPV6] = {-IW_E_INVAL, "IPv4 address"}, [PREFIX] = {-IW_E_INVAL, "prefix length"},
+	[MTU_SMALL] = {-IW_E_INVAL, "MTU"},     [MTU_LARGE] = {-IW_E_INVAL, "MTU of 65535 does not fit"},
+	[QUEUE] = {-IW_E_INVAL, "queue 0"},     [POOLS] = {-IW_E_NOMEM, "hugepages"},
+};
+
+static struct iw_engine_params
+bad(enum wrong wrong)
+{
+	struct iw_engine_params p = good();
+
+	if (wrong == NO_PORT)
+		p.port_id = 31;
+	else if (wrong == ANY_ADDRESS)
+		memset(&p.addr, 0, sizeof(p.addr));
+	else if (wrong == IPV6)
+		iw_addr_parse("2001:db8::1", &p.addr);
+	else if (wrong == PREFIX)
+		p.prefix_len = 33;
+	else if (wrong == MTU_SMALL)
+		p.mtu = 575;
+	else if (wrong == MTU_LARGE)
+		p.mtu = 65535;
+	else if (wrong == QUEUE)
+		p.queue = 1;
+	else
+		p.num_mbufs = 200000000;
+	return p;
+}
+
+static void
+test_errors(void **state)
+{
+	struct iw_engine_params params = good();
+	char why[160];
+	int err;
+
+	(void)state;
+	for (int i = 0; i < WRONGS; i++) {
+		params = bad((enum wrong)i);
+		err = 0;
+		assert_null(iw_engine_create(domain, &params, &err, why, sizeof(why)));
+		if (err != expected[i].err || !strstr(why, expected[i].says) || strchr(why, '\n'))
+			fail_msg("case %d: %s, '%s'", i, iw_err_name(err), why);
+		/* Nobody needs to ask. */
+		assert_null(iw_engine_create(domain, &params, NULL, NULL, 0));
+		/* A short line is cut, not overrun. */
+		memset(why, 'x', sizeof(why));
+		assert_null(iw_engine_create(domain, &params, NULL, why, 8));
+		assert_int_equal(strlen(why), 7);
+		assert_int_equal(why[8], 'x');
+		assert_works();
+	}
+	params = good();
+	assert_null(iw_engine_create(NULL, &params, &err, why, sizeof(why)));
+	assert_int_equal(err, -IW_E_INVAL);
+	assert_null(iw_engine_create(domain, NULL, &err, NULL, 0));
+	assert_int_equal(err, -IW_E_INVAL);
+	assert_int_equal(iw_engine_destroy(NULL), -IW_E_INVAL);
+	assert_int_equal(iw_engine_poll(NULL), -IW_E_INVAL);
+}
+
+/* A second engine on a port that is in use is refused, and the first does not notice. */
+static void
+test_port_in_use(void **state)
+{
+	struct iw_engine_params params = good();
+	struct iw_port_info info;
+	struct iw_engine *e;
+	char why[160];
+	int err;
+
+	(void)state;
+	e = iw_engine_create(domain, &params, &err, why, sizeof(why));
+	assert_non_null(e);
+	assert_null(iw_engine_create(domain, &params, &err, why, sizeof(why)));
+	assert_int_equal(err, -IW_E_PORT);
+	assert_string_not_equal(why, "");
+	assert_int_equal(iw_port_info_get(port[0], &info), 0);
+	assert_true(info.link_up);
+	assert_true(iw_engine_poll(e) >= 0);
+	assert_int_equal(iw_engine_destroy(e), 0);
+	assert_works();
+}
+
+static size_t
+heap_in_use(void)
+{
+	struct rte_malloc_socket_stats stats;
+
+	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &stats), 0);
+	return stats.heap_allocsz_bytes;
+}
+
+/* Each allocation of the engine fails once. */
+static void
+test_memory_short_at_each_place(void **state)
+{
+	struct iw_engine_params params = good();
+	struct iw_engine *e = NULL;
+	size_t before;
+	uint32_t fuse;
+	char why[160];
+	int err;
+
+	(void)state;
+	assert_works();
+	before = heap_in_use();
+	for (fuse = 1; fuse < 500; fuse++) {
+		iw_env_alloc_fuse = fuse;
+		e = iw_engine_create(domain, &params, &err, why, sizeof(why));
+		if (iw_env_alloc_fuse != 0)
+			break;
+		/* What is left out without harm: the host path. */
+		if (e) {
+			assert_true(iw_engine_poll(e) >= 0);
+			assert_int_equal(iw_engine_destroy(e), 0);
+			continue;
+		}
+		assert_int_equal(err, -IW_E_NOMEM);
+		assert_string_not_equal(why, "");
+		assert_int_equal(heap_in_use(), before);
+	}
+	iw_env_alloc_fuse = 0;
+	assert_true(fuse > 15 && fuse < 500);
+	assert_non_null(e);
+	assert_int_equal(iw_engine_destroy(e), 0);
+	assert_int_equal(heap_in_use(), before);
+}
+
+static void
+test_come_and_go(void **state)
+{
+	size_t before;
+
+	(void)state;
+	assert_works();
+	before = heap_in_use();
+	for (int i = 0; i < 50; i++)
+		assert_works();
+	assert_int_equal(heap_in_use(), before);
+}
+
+/* Port and pools of the embedder: used, and left as they were. */
+static void
+test_port_of_the_embedder(void **state)
+{
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("own", 2047, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	struct rte_eth_conf conf = {.rxmode.mtu = 1500};
+	struct iw_engine_params params = good();
+	struct iw_port_info info;
+	struct iw_engine *e;
+	char why[160];
+	int err;
+
+	(void)state;
+	assert_int_equal(rte_eth_dev_configure(port[0], 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(port[0], 0, 512, rte_socket_id(), NULL, pool), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(port[0], 0, 512, rte_socket_id(), NULL), 0);
+	assert_int_equal(rte_eth_dev_start(port[0]), 0);
+	params.port_is_started = true;
+	params.data_pool = params.ctl_pool = pool;
+	e = iw_engine_create(domain, &params, &err, why, sizeof(why));
+	if (!e)
+		fail_msg("%s", why);
+	assert_true(iw_engine_poll(e) >= 0);
+	assert_int_equal(iw_engine_destroy(e), 0);
+	assert_int_equal(iw_port_info_get(port[0], &info), 0);
+	assert_true(info.link_up);
+	assert_int_equal(rte_mempool_avail_count(pool), 2047);
+	assert_int_equal(rte_eth_dev_stop(port[0]), 0);
+	rte_mempool_free(pool);
+	assert_works();
+}
+
+static void
+test_port_info(void **state)
+{
+	struct iw_port_info info;
+
+	(void)state;
+	assert_int_equal(iw_port_info_get(port[1], &info), 0);
+	assert_string_equal(info.name, "net_ring_create_b");
+	assert_string_equal(info.driver, "net_ring");
+	assert_false(info.link_up);
+	assert_true(info.max_rx_queues >= 1 && info.max_tx_queues >= 1);
+	assert_int_equal(iw_port_info_get(31, &info), -IW_E_NODEV);
+	assert_int_equal(iw_port_info_get(UINT16_MAX, &info), -IW_E_NODEV);
+	assert_int_equal(iw_port_info_get(port[0], NULL), -IW_E_INVAL);
+}
+
+static void
+test_wire_errors(void **state)
+{
+	char name[64];
+	uint16_t a, b;
+	size_t before;
+
+	(void)state;
+	assert_int_equal(iw_wire_create(NULL, 1024, &a, &b), -IW_E_INVAL);
+	assert_int_equal(iw_wire_create("w", 1024, NULL, &b), -IW_E_INVAL);
+	assert_int_equal(iw_wire_create("w", 1024, &a, NULL), -IW_E_INVAL);
+	assert_int_equal(iw_wire_create("w", 0, &a, &b), -IW_E_INVAL);
+	assert_int_equal(iw_wire_create("w", 1000, &a, &b), -IW_E_INVAL);
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = 0;
+	before = heap_in_use();
+	assert_int_equal(iw_wire_create(name, 1024, &a, &b), -IW_E_NOMEM);
+	/* The name is taken. */
+	assert_int_equal(iw_wire_create("create", 1024, &a, &b), -IW_E_NOMEM);
+	assert_int_equal(heap_in_use(), before);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(iw_wire_create("w", 64, &a, &b), 0);
+		iw_wire_destroy(a, b);
+	}
+	assert_works();
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_errors),      cmocka_unit_test(test_port_in_use),
+		cmocka_unit_test(test_come_and_go), cmocka_unit_test(test_memory_short_at_each_place),
+		cmocka_unit_test(test_port_info),   cmocka_unit_test(test_port_of_the_embedder),
+		cmocka_unit_test(test_wire_errors),
+	};
+
+	ends_eal(argv[0]);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
