@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creation with memory short at each place, destruction with work under way, deadlines, delivery. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "domain.h"
+#include "engine.h"
+#include "iw_time.h"
+#include "mbufpool.h"
+#include "pair.h"
+
+#define NOW (1000 * IW_SEC)
+
+static const struct engine_params small = {.nif = {.mtu = 1500, .prefix_len = 24, .mac = {2, 0, 0, 0, 0, 1}},
+					   .max_conns = 8};
+static struct sim sim;
+static struct pair pair;
+
+static struct iw_env
+make_env(void)
+{
+	return (struct iw_env){.data_pool = mbufpool_create("data", 2048, 0),
+			       .ctl_pool = mbufpool_create("ctl", 1024, 0)};
+}
+
+static void
+free_env(struct iw_env *env)
+{
+	mbufpool_destroy(env->data_pool); /* aborts when an mbuf is missing */
+	mbufpool_destroy(env->ctl_pool);
+}
+
+/* A sanitizer sees what a failed creation leaves behind. */
+static void
+test_memory_short_at_each_place(void **state)
+{
+	uint8_t secret[IW_SECRET_LEN] = {1};
+	struct iw_domain *domain = domain_create(secret);
+	struct engine_params params = small;
+	struct iw_env env = make_env();
+	struct iw_engine *e = NULL;
+	uint32_t fuse = 0;
+
+	(void)state;
+	params.nif.addr = sim_addr(0, 0);
+	while (!e) {
+		iw_env_alloc_fuse = ++fuse;
+		e = engine_create(domain, &env, &params, NOW);
+		/* It fails whenever an allocation did. */
+		assert_int_equal(e == NULL, iw_env_alloc_fuse == 0);
+		assert_true(fuse < 1000);
+	}
+	iw_env_alloc_fuse = 0;
+	assert_true(fuse > 10);
+	engine_destroy(e);
+	free_env(&env);
+	assert_int_equal(iw_domain_destroy(domain), 0);
+}
+
+/* What is created first and what only when it is used: QPs, CQs and ids come from what is there already. */
+static void
+test_idle(void **state)
+{
+	struct rte_mbuf *out[4];
+
+	(void)state;
+	sim_init(&sim, 1, 1, 1500);
+	assert_true(engine_deadline(sim.host[0].engine) > NOW);
+	assert_int_equal(engine_deliver(sim.host[0].engine), 0);
+	assert_int_equal(engine_tx(sim.host[0].engine, out, 4, sim.now_ns), 0);
+	sim_fini(&sim);
+}
+
+/* A SYN that nobody answers is due again before the connection's time is up, and never in the past. */
+static void
+test_deadline_moves(void **state)
+{
+	uint64_t last = 0, at;
+
+	(void)state;
+	sim_init(&sim, 2, 2, 1500);
+	pair_init(&pair, &sim, NULL);
+	sim.host[1].cut = true;
+	assert_false(pair_connect(&pair, IW_SEC));
+	for (int i = 0; i < 20; i++) {
+		sim_run(&sim, IW_SEC);
+		at = engine_deadline(sim.host[0].engine);
+		assert_true(at == IW_NEVER || at > sim.now_ns - 2 * IW_MS);
+		assert_true(at >= last);
+		last = at == IW_NEVER ? last : at;
+	}
+	/* The time for a connection is up: 10 s, and the user was told once. */
+	assert_int_equal(pair.end[0].events, 1);
+	assert_int_equal(pair.end[0].event[0], IW_CM_CONNECT_REPLY);
+	assert_true(pair.end[0].status[0] == -IW_E_TIMEDOUT || pair.end[0].status[0] == -IW_E_HOSTUNREACH);
+	pair_fini(&pair);
+	sim_fini(&sim);
+}
+
+/* With connections, posted work and received data that nobody has taken: mbufs and memory come back (sanitizer). */
+static void
+test_destroy_with_work_under_way(void **state)
+{
+	static uint8_t memory[300000];
+	struct iw_send_wr wr = {.num_sge = 1, .opcode = IW_WR_RDMA_READ, .flags = IW_SEND_SIGNALED};
+	struct iw_sge sge = {(uintptr_t)memory, sizeof(memory) / 2, 0};
+	struct iw_mr *mr[2];
+
+	(void)state;
+	sim_init(&sim, 3, 2, 1500);
+	pair_init(&pair, &sim, NULL);
+	assert_true(pair_connect(&pair, 5 * IW_SEC));
+	for (int i = 0; i < 2; i++)
+		mr[i] = iw_mr_reg(pair.end[i].pd, memory, sizeof(memory),
+				  IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE, NULL);
+	sge.lkey = iw_mr_lkey(mr[0]);
+	wr.sg_list = &sge;
+	wr.remote_addr = (uintptr_t)memory + sizeof(memory) / 2;
+	wr.rkey = iw_mr_rkey(mr[1]);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(iw_post_send(pair.end[0].qp, &wr, NULL), 0);
+	sim_run(&sim, 200 * IW_US);
+	for (int i = 0; i < 2; i++)
+		engine_destroy(sim.host[i].engine);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(iw_mr_dereg(mr[i]), 0);
+		assert_int_equal(iw_pd_destroy(pair.end[i].pd), 0);
+		assert_int_equal(iw_domain_destroy(sim.host[i].domain), 0);
+	}
+	while (sim.frames)
+		rte_pktmbuf_free(sim.frame[--sim.frames].m);
+	for (int i = 0; i < 2; i++) {
+		mbufpool_destroy(sim.host[i].data_pool);
+		mbufpool_destroy(sim.host[i].ctl_pool);
+	}
+}
+
+/* The peer hears of it at once. */
+static void
+test_abort_tells_the_peer(void **state)
+{
+	(void)state;
+	sim_init(&sim, 4, 2, 1500);
+	pair_init(&pair, &sim, NULL);
+	assert_true(pair_connect(&pair, 5 * IW_SEC));
+	engine_abort(sim.host[0].engine);
+	sim_run(&sim, 10 * IW_MS);
+	assert_true(pair.end[1].closed);
+	assert_int_equal(pair.end[1].last.type, IW_CM_CLOSE);
+	assert_int_equal(pair.end[1].last.status, -IW_E_CONNRESET);
+	/* Its own ids are gone without a word. */
+	assert_int_equal(pair.end[0].events, 1);
+	pair.end[0].id = 0;
+	pair_fini(&pair);
+	sim_fini(&sim);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory_short_at_each_place),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_deadline_moves),
+		cmocka_unit_test(test_destroy_with_work_under_way),
+		cmocka_unit_test(test_abort_tells_the_peer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way up: what is not for TCP goes to the host path or is dropped and counted; octets come before the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "iw_time.h"
+#include "mbufpool.h"
+#include "pair.h"
+
+#define PINGS 5
+
+static struct sim sim;
+static struct pair pair;
+
+/* An ICMP echo request from 192.0.2.9 for host 0 (RFC 792, RFC 791). */
+static struct rte_mbuf *
+echo_request(void)
+{
+	static const uint8_t frame[] = {2,    0, 0,   0,  0, 1, 2, 0, 0,    0,    0, 9, 0x08, 0x00,
+					0x45, 0, 0,   28, 0, 0, 0, 0, 64,   1,    0, 0, 192,  0,
+					2,    9, 192, 0,  2, 1, 8, 0, 0xf7, 0xff, 0, 0, 0,    0};
+	struct rte_mbuf *m = rte_pktmbuf_alloc(sim.host[0].data_pool);
+	uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, sizeof(frame));
+	uint32_t sum = 0;
+
+	memcpy(p, frame, sizeof(frame));
+	for (int i = 14; i < 34; i += 2)
+		sum += (uint32_t)(p[i] << 8 | p[i + 1]);
+	sum = ~((sum & 0xffff) + (sum >> 16));
+	p[24] = (uint8_t)(sum >> 8);
+	p[25] = (uint8_t)sum;
+	return m;
+}
+
+static uint64_t
+stat_of(const char *name)
+{
+	struct iw_stat stats[512];
+	int n = iw_engine_stats(sim.host[0].engine, stats, 512);
+
+	for (int i = 0; i < n; i++)
+		if (strcmp(stats[i].name, name) == 0)
+			return stats[i].value;
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+static void
+test_host_path_with_and_without_room(void **state)
+{
+	/* Places lent for the host path; UINT32_MAX: none is asked for. */
+	static const uint32_t places[] = {PINGS, 2, 0, UINT32_MAX};
+	struct rte_mbuf *m[PINGS], *host[PINGS];
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		uint32_t n = places[i], taken = n < PINGS ? n : PINGS;
+
+		sim_init(&sim, 1, 1, 1500);
+		for (int k = 0; k < PINGS; k++)
+			m[k] = echo_request();
+		if (n == UINT32_MAX) {
+			engine_rx(sim.host[0].engine, m, PINGS, sim.now_ns, NULL, NULL);
+			taken = 0;
+		} else {
+			engine_rx(sim.host[0].engine, m, PINGS, sim.now_ns, host, &n);
+			assert_int_equal(n, taken);
+		}
+		assert_int_equal(stat_of("engine.host_dropped"), PINGS - taken);
+		for (uint32_t k = 0; k < taken; k++) {
+			assert_ptr_equal(host[k], m[k]);
+			rte_pktmbuf_free(host[k]);
+		}
+		/* What was dropped is free: sim_fini() looks. */
+		sim_fini(&sim);
+	}
+}
+
+static void
+test_nothing_is_a_turn_too(void **state)
+{
+	uint32_t n = 3;
+	struct rte_mbuf *host[3];
+
+	(void)state;
+	sim_init(&sim, 1, 1, 1500);
+	engine_rx(sim.host[0].engine, NULL, 0, sim.now_ns, host, &n);
+	assert_int_equal(n, 0);
+	sim_fini(&sim);
+}
+
+/* Data and FIN of the same burst: the receive completes, then the close is seen. */
+static void
+test_octets_before_the_end(void **state)
+{
+	uint8_t memory[1000] = {7};
+	struct iw_mr *mr[2];
+	struct iw_sge sge = {(uintptr_t)memory, 500, 0};
+	struct iw_recv_wr recv = {.sg_list = &sge, .num_sge = 1};
+	struct iw_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IW_WR_SEND};
+	struct iw_wc wc;
+
+	(void)state;
+	sim_init(&sim, 5, 2, 1500);
+	pair_init(&pair, &sim, NULL);
+	assert_true(pair_connect(&pair, 5 * IW_SEC));
+	for (int i = 0; i < 2; i++)
+		mr[i] = iw_mr_reg(pair.end[i].pd, memory, sizeof(memory), IW_LOCAL_WRITE, NULL);
+	sge.addr += 500;
+	sge.lkey = iw_mr_lkey(mr[1]);
+	assert_int_equal(iw_post_recv(pair.end[1].qp, &recv, NULL), 0);
+	sge.addr -= 500;
+	sge.lkey = iw_mr_lkey(mr[0]);
+	assert_int_equal(iw_post_send(pair.end[0].qp, &wr, NULL), 0);
+	assert_true(pair_disconnect(&pair, 5 * IW_SEC));
+	assert_int_equal(iw_cq_poll(pair.end[1].cq, &wc, 1), 1);
+	assert_int_equal(wc.status, IW_WC_SUCCESS);
+	assert_int_equal(wc.byte_len, 500);
+	assert_int_equal(pair.end[1].last.status, 0);
+	assert_int_equal(memory[500], 7);
+	for (int i = 0; i < 2; i++)
+		iw_mr_dereg(mr[i]);
+	pair_fini(&pair);
+	sim_fini(&sim);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_host_path_with_and_without_room),
+		cmocka_unit_test(test_nothing_is_a_turn_too),
+		cmocka_unit_test(test_octets_before_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
