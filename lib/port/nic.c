@@ -10,7 +10,6 @@
 #include "nic_verbs.h"
 
 #define VENDOR_MELLANOX 0x15b3ul
-#define VENDOR_BROADCOM 0x14e4ul
 #define NETDEVS_MAX 256
 
 /* Which package brings the user-space provider of a NIC that DPDK cannot use without it (bifurcated drivers). */
