@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An engine with a port: create, poll, call, destroy. */
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
@@ -22,7 +23,9 @@ check(const struct iw_engine_params *p, char *why, size_t why_len)
 {
 	const char *what = NULL;
 
-	if (iw_addr_is_any(&p->addr) || !iw_addr_is_v4(&p->addr))
+	if (rte_get_tsc_hz() == 0)
+		what = "EAL is not initialised: call rte_eal_init() first";
+	else if (iw_addr_is_any(&p->addr) || !iw_addr_is_v4(&p->addr))
 		what = "an IPv4 address of its own is needed";
 	else if (p->prefix_len > 32)
 		what = "the prefix length of an IPv4 address is at most 32";

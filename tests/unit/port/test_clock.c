@@ -43,12 +43,12 @@ test_never_zero_and_never_huge(void **state)
 static void
 test_long_after(void **state)
 {
-	struct clock c = {.base = 0, .mult = UINT64_C(1) << 56};
+	struct clock c = {.base = 0, .mult = UINT64_C(1) << 34};
 	uint64_t before = rte_rdtsc(), now = clock_now(&c), after = rte_rdtsc();
 
 	(void)state;
-	assert_true(before >> 8 != 0);
-	assert_true(now >= before << 24 && now <= (after << 24) + 1);
+	assert_true(before >> 30 != 0);
+	assert_true(now >= before << 2 && now <= (after << 2) + 1);
 }
 
 int
