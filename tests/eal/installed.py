@@ -73,7 +73,8 @@ class Installed:
         # DPDK itself as it is on this machine: what its static libraries need is not everywhere.
         private = re.search(r"^Libs\.private:(.*)$", self.pc.read_text(), re.M)
         needs = self.pkg_config("--print-requires-private", "dpdk-iwarp")
-        return [self.lib / "libdpdk-iwarp.a", *self.pkg_config("--libs", *needs), *(private.group(1).split() if private else [])]
+        return [self.lib / "libdpdk-iwarp.a", *self.pkg_config("--libs", *needs),
+                *(private.group(1).split() if private else [])]
 
     def declared(self):
         """Functions that the public headers declare."""
