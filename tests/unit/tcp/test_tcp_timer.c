@@ -23,7 +23,8 @@ next_after(struct script *x, uint64_t limit_ns)
 
 		if (++rounds == 100000)
 			fail_msg("no progress: now %lu, deadlines %lu %lu %lu", (unsigned long)x->sim.now_ns,
-				 (unsigned long)tcp_deadline(x->sim.h[0].tcp), (unsigned long)net_deadline(x->sim.h[0].net),
+				 (unsigned long)tcp_deadline(x->sim.h[0].tcp),
+				 (unsigned long)net_deadline(x->sim.h[0].net),
 				 (unsigned long)net_deadline(x->sim.h[1].net));
 
 		if (next > from + limit_ns)
@@ -49,7 +50,8 @@ test_T27_rto_back_off(void **state)
 	for (uint32_t i = 0; i < 8; i++) {
 		at = next_after(&x, 3600 * IW_SEC);
 		if (!near_to(at, rto))
-			fail_msg("retransmission %u after %lu us, not %lu", i, (unsigned long)at / 1000, (unsigned long)rto / 1000);
+			fail_msg("retransmission %u after %lu us, not %lu", i, (unsigned long)at / 1000,
+				 (unsigned long)rto / 1000);
 		assert_int_equal(x.out[x.n - 1].seq, x.our_iss + 1);
 		assert_int_equal(x.out[x.n - 1].len, 100);
 		rto = rto * 2 < 60 * IW_SEC ? rto * 2 : 60 * IW_SEC;
@@ -309,16 +311,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_T27_rto_back_off),
-		cmocka_unit_test(test_T27_user_timeout),
-		cmocka_unit_test(test_syn_retries),
-		cmocka_unit_test(test_syn_timeout),
-		cmocka_unit_test(test_T27_syn_lost),
-		cmocka_unit_test(test_syn_ack_retries),
-		cmocka_unit_test(test_T31_keepalive),
-		cmocka_unit_test(test_T21_fin_wait_2),
-		cmocka_unit_test(test_released_is_bounded),
-		cmocka_unit_test(test_T10_persist),
+		cmocka_unit_test(test_T27_rto_back_off),      cmocka_unit_test(test_T27_user_timeout),
+		cmocka_unit_test(test_syn_retries),           cmocka_unit_test(test_syn_timeout),
+		cmocka_unit_test(test_T27_syn_lost),          cmocka_unit_test(test_syn_ack_retries),
+		cmocka_unit_test(test_T31_keepalive),         cmocka_unit_test(test_T21_fin_wait_2),
+		cmocka_unit_test(test_released_is_bounded),   cmocka_unit_test(test_T10_persist),
 		cmocka_unit_test(test_T10_probe_octet_taken),
 	};
 
