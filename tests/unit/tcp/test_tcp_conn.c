@@ -13,9 +13,9 @@ test_emss(void **state)
 		uint16_t mss;
 		bool has_mss, ts;
 		uint32_t emss;
-	} rows[] = {{1460, true, false, 1460}, {1460, true, true, 1448}, {9000, true, true, 1448}, {536, true, false, 536},
-		    {88, true, false, 88},     {87, true, false, 88},	 {0, true, true, 76},	   {0, false, false, 536},
-		    {0, false, true, 524}};
+	} rows[] = {{1460, true, false, 1460}, {1460, true, true, 1448}, {9000, true, true, 1448},
+		    {536, true, false, 536},   {88, true, false, 88},    {87, true, false, 88},
+		    {0, true, true, 76},       {0, false, false, 536},   {0, false, true, 524}};
 
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct script x;
@@ -38,7 +38,8 @@ static void
 test_open_errors(void **state)
 {
 	struct script x;
-	struct iw_addr any = {0}, peer, own, other = iw_addr_from_v4(0x0a000063u, 0), far = iw_addr_from_v4(0x08080808u, 80);
+	struct iw_addr any = {0}, peer, own, other = iw_addr_from_v4(0x0a000063u, 0),
+		       far = iw_addr_from_v4(0x08080808u, 80);
 	uint32_t conn, n;
 
 	script_init(&x);

@@ -284,10 +284,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_addresses_and_ports), cmocka_unit_test(test_listen_state),
-		cmocka_unit_test(test_T8_syn_ack_options),  cmocka_unit_test(test_backlog),
-		cmocka_unit_test(test_T2_syn_again),	    cmocka_unit_test(test_up_with_data),
-		cmocka_unit_test(test_unlisten),	    cmocka_unit_test(test_T22_old_duplicate_syn),
+		cmocka_unit_test(test_addresses_and_ports),
+		cmocka_unit_test(test_listen_state),
+		cmocka_unit_test(test_T8_syn_ack_options),
+		cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_T2_syn_again),
+		cmocka_unit_test(test_up_with_data),
+		cmocka_unit_test(test_unlisten),
+		cmocka_unit_test(test_T22_old_duplicate_syn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

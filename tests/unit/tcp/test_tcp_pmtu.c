@@ -9,7 +9,8 @@
 static void
 icmp(struct script *x, int kind, uint32_t seq, uint16_t mtu)
 {
-	struct net_icmp_err err = {.local = x->sim.h[0].nif.addr, .remote = x->sim.h[1].nif.addr, .seq = seq, .mtu = mtu};
+	struct net_icmp_err err = {
+		.local = x->sim.h[0].nif.addr, .remote = x->sim.h[1].nif.addr, .seq = seq, .mtu = mtu};
 
 	err.kind = kind;
 	err.local.port = x->our_port;
