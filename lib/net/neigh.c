@@ -317,8 +317,9 @@ neigh_wait(struct neigh_table *t, uint32_t handle, struct rte_mbuf *m)
 	if (e->n_waiting == NEIGH_WAITING) {
 		t->counters->neigh_wait_overrun++;
 		rte_pktmbuf_free(e->waiting[0]);
-		memmove(&e->waiting[0], &e->waiting[1], (NEIGH_WAITING - 1) * sizeof(e->waiting[0]));
 		e->n_waiting--;
+		for (uint32_t i = 0; i < e->n_waiting; i++)
+			e->waiting[i] = e->waiting[i + 1];
 	}
 	e->waiting[e->n_waiting++] = m;
 }
@@ -385,7 +386,8 @@ neigh_learn(struct neigh_table *t, const struct iw_addr *addr, const uint8_t mac
 		state = NEIGH_STALE;
 	}
 	n = e->n_waiting;
-	memcpy(released, e->waiting, n * sizeof(*released));
+	for (uint32_t i = 0; i < n; i++)
+		released[i] = e->waiting[i];
 	e->n_waiting = 0;
 	know(t, e, mac, state, now_ns);
 	return n;

@@ -20,6 +20,7 @@ struct net {
 	struct netif nif;
 	struct ipv4_if ipv4;
 	struct arp_self self;
+	struct iw_addr own; /* nif.addr, with port 0 */
 	const struct iw_env *env;
 	struct neigh_table neigh;
 	struct net_counters counters;
@@ -39,6 +40,8 @@ net_create(struct iw_env *env, const struct netif *nif, uint32_t max_neigh, uint
 	net->ipv4 = ipv4_if_from(nif);
 	memcpy(net->self.mac, nif->mac, 6);
 	net->self.ip = net->ipv4.own;
+	net->own = nif->addr;
+	net->own.port = 0;
 	net->env = env;
 	if (neigh_init(&net->neigh, env, &net->counters, max_neigh, now_ns) == 0)
 		return net;
@@ -162,7 +165,7 @@ static void
 fill_pkt(const struct net *net, const struct rte_mbuf *m, uint32_t off, const struct ipv4_hdr *h, struct net_pkt *pkt)
 {
 	pkt->src = iw_addr_from_v4(h->src, 0);
-	pkt->dst = iw_addr_from_v4(h->dst, 0);
+	pkt->dst = h->dst == net->ipv4.own ? net->own : iw_addr_from_v4(h->dst, 0);
 	pkt->l3_off = off;
 	pkt->l4_off = off + h->hdr_len;
 	pkt->l4_len = h->total_len - h->hdr_len;

@@ -26,11 +26,11 @@ struct net; /* one engine's */
 #define NET_PROTO_ICMP6 58
 
 enum net_verdict {
-	NET_DROP,    /* counted and freed */
-	NET_EATEN,   /* was for this room (ARP, ND); freed */
-	NET_TCP,     /* pkt is filled; the caller owns the mbuf */
-	NET_ICMP_ERR,/* err is filled; the mbuf is freed */
-	NET_HOST     /* IP packet for our address that is neither: for the host path; the caller owns the mbuf */
+	NET_DROP,     /* counted and freed */
+	NET_EATEN,    /* was for this room (ARP, ND); freed */
+	NET_TCP,      /* pkt is filled; the caller owns the mbuf */
+	NET_ICMP_ERR, /* err is filled; the mbuf is freed */
+	NET_HOST      /* IP packet for our address that is neither: for the host path; the caller owns the mbuf */
 };
 
 /* An IP packet whose header was checked. */
@@ -40,8 +40,8 @@ struct net_pkt {
 	uint32_t l4_off, l4_len; /* layer-4 header and payload; Ethernet padding is not in it */
 	uint32_t pseudo_sum;     /* of the pseudo header, for iw_cksum_*; not folded */
 	uint8_t proto;
-	uint8_t ecn;             /* RFC 3168: 0..3 */
-	bool l4_cksum_good;      /* the port has verified it */
+	uint8_t ecn;        /* RFC 3168: 0..3 */
+	bool l4_cksum_good; /* the port has verified it */
 };
 
 /* An ICMP error about a TCP segment that we sent (RFC 5927), ports and sequence number from the quoted header. */
@@ -60,7 +60,7 @@ const struct netif *net_if(const struct net *net);
 
 /* One received frame. */
 enum net_verdict net_rx(struct net *net, struct rte_mbuf *m, uint64_t now_ns, struct net_pkt *pkt,
-                        struct net_icmp_err *err);
+			struct net_icmp_err *err);
 
 /* Where packets to dst go; filled by net_route(), kept by its user, refreshed by net_tx(). */
 struct net_route {
@@ -89,7 +89,7 @@ bool net_l4_cksum_offloaded(const struct net *net);
 
 /* Pseudo-header sum for sending, not folded. */
 uint32_t net_pseudo_sum(const struct net *net, const struct iw_addr *src, const struct iw_addr *dst, uint8_t proto,
-                        uint32_t l4_len);
+			uint32_t l4_len);
 
 /* Free places in the queue of frames to be sent. */
 uint32_t net_tx_space(const struct net *net);

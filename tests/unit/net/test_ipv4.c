@@ -77,79 +77,68 @@ check_rule(const struct rule *r, struct rte_mbuf *m)
 
 /* The rules of ipv4.c, violated one at a time (RFC 791 §3.1, RFC 1122 §3.2.1; spec tcp T13, T14, T33), with the packet
  * cut into two segments at each octet. */
+static const struct rule rules[] = {
+	{GOOD, false, false, true, false, NULL},
+	/* 1, 2, 3 */
+	{"45 00 0018 0000 4000 40 06 0000 0a000002 0a0000", 0, true, false, 0, &counters.rx_ipv4_short},
+	{"", false, true, false, false, &counters.rx_ipv4_short},
+	{"55 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_version},
+	{"05 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_version},
+	{"65 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_version},
+	{"44 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_ihl},
+	{"40 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_ihl},
+	/* 4: below 20; below the options */
+	{"45 00 0013 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_len},
+	{"45 00 0000 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_len},
+	{"46 00 0017 0000 4000 40 06 0000 0a000002 0a000001 01010101 01020304", 0, 0, false, 0, &counters.rx_ipv4_len},
+	/* 5: one octet more than there is; header longer than the frame */
+	{"45 00 0019 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_truncated},
+	{"45 00 ffff 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_truncated},
+	{"4f 00 003c 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_truncated},
+	/* 6 */
+	{GOOD, false, true, false, false, &counters.rx_ipv4_cksum},
+	/* 7: this network, loopback, multicast, reserved, broadcasts, the subnet's edges */
+	{SRC("00000000"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("00000005"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("7f000001"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("e0000001"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("f0000001"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("ffffffff"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("0a0000ff"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("0a000000"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
+	{SRC("0a0001ff"), 0, 0, true, 0, NULL}, /* not our subnet: cannot be known */
+	/* 8: LAND */
+	{SRC("0a000001"), 0, 0, false, 0, &counters.rx_ipv4_own_src},
+	/* 9 */
+	{DST("0a000003"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
+	{DST("e0000001"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
+	{DST("0a000000"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
+	{DST("0a0001ff"), true, 0, false, 0, &counters.rx_ipv4_not_ours},
+	{DST("00000000"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
+	{DST("ffffffff"), true, 0, true, true, NULL},
+	{DST("0a0000ff"), true, 0, true, true, NULL},
+	/* 10: RFC 1122 §3.3.6 */
+	{GOOD, true, false, false, false, &counters.rx_ipv4_link_broadcast},
+	/* 11: first, middle, last of a datagram, and a DF that lies */
+	{"45 00 0018 0000 2000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_fragment},
+	{"45 00 0018 0000 2001 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_fragment},
+	{"45 00 0018 0000 0001 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_fragment},
+	{"45 00 0018 0000 6000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_fragment},
+	/* no rules: TTL 0 and 1 (RFC 1122 §3.2.1.7), the reserved flag, any TOS, an empty payload */
+	{"45 00 0018 0000 4000 00 06 0000 0a000002 0a000001 01020304", 0, 0, true, 0, NULL},
+	{"45 00 0018 0000 4000 01 06 0000 0a000002 0a000001 01020304", 0, 0, true, 0, NULL},
+	{"45 ff 0018 0000 c000 40 06 0000 0a000002 0a000001 01020304", 0, 0, true, 0, NULL},
+	{"45 00 0014 0000 4000 40 06 0000 0a000002 0a000001", 0, 0, true, 0, NULL},
+};
+
 static void
 test_rules(void **state)
 {
-	static const struct rule rows[] = {
-		{GOOD, false, false, true, false, NULL},
-		/* 1, 2, 3 */
-		{"45 00 0018 0000 4000 40 06 0000 0a000002 0a0000", 0, true, false, 0, &counters.rx_ipv4_short},
-		{"", false, true, false, false, &counters.rx_ipv4_short},
-		{"55 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_version},
-		{"05 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_version},
-		{"65 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_version},
-		{"44 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_ihl},
-		{"40 00 0018 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_ihl},
-		/* 4: below 20; below the options */
-		{"45 00 0013 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_len},
-		{"45 00 0000 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0, &counters.rx_ipv4_len},
-		{"46 00 0017 0000 4000 40 06 0000 0a000002 0a000001 01010101 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_len},
-		/* 5: one octet more than there is; header longer than the frame */
-		{"45 00 0019 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_truncated},
-		{"45 00 ffff 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_truncated},
-		{"4f 00 003c 0000 4000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_truncated},
-		/* 6 */
-		{GOOD, false, true, false, false, &counters.rx_ipv4_cksum},
-		/* 7: this network, loopback, multicast, reserved, broadcasts, the subnet's edges */
-		{SRC("00000000"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("00000005"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("7f000001"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("e0000001"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("f0000001"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("ffffffff"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("0a0000ff"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("0a000000"), 0, 0, false, 0, &counters.rx_ipv4_bad_src},
-		{SRC("0a0001ff"), 0, 0, true, 0, NULL}, /* not our subnet: cannot be known */
-		/* 8: LAND */
-		{SRC("0a000001"), 0, 0, false, 0, &counters.rx_ipv4_own_src},
-		/* 9 */
-		{DST("0a000003"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
-		{DST("e0000001"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
-		{DST("0a000000"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
-		{DST("0a0001ff"), true, 0, false, 0, &counters.rx_ipv4_not_ours},
-		{DST("00000000"), 0, 0, false, 0, &counters.rx_ipv4_not_ours},
-		{DST("ffffffff"), true, 0, true, true, NULL},
-		{DST("0a0000ff"), true, 0, true, true, NULL},
-		/* 10: RFC 1122 §3.3.6 */
-		{GOOD, true, false, false, false, &counters.rx_ipv4_link_broadcast},
-		/* 11: first, middle, last of a datagram, and a DF that lies */
-		{"45 00 0018 0000 2000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_fragment},
-		{"45 00 0018 0000 2001 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_fragment},
-		{"45 00 0018 0000 0001 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_fragment},
-		{"45 00 0018 0000 6000 40 06 0000 0a000002 0a000001 01020304", 0, 0, false, 0,
-		 &counters.rx_ipv4_fragment},
-		/* no rules: TTL 0 and 1 (RFC 1122 §3.2.1.7), the reserved flag, any TOS, an empty payload */
-		{"45 00 0018 0000 4000 00 06 0000 0a000002 0a000001 01020304", 0, 0, true, 0, NULL},
-		{"45 00 0018 0000 4000 01 06 0000 0a000002 0a000001 01020304", 0, 0, true, 0, NULL},
-		{"45 ff 0018 0000 c000 40 06 0000 0a000002 0a000001 01020304", 0, 0, true, 0, NULL},
-		{"45 00 0014 0000 4000 40 06 0000 0a000002 0a000001", 0, 0, true, 0, NULL},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct bytes in = hex(rows[i].octets), at2 = {.len = 2};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct bytes in = hex(rules[i].octets), at2 = {.len = 2};
 
-		if (!rows[i].keep_cksum && in.len >= 20) {
+		if (!rules[i].keep_cksum && in.len >= 20) {
 			uint32_t ihl = (in.b[0] & 15u) * 4;
 
 			slow_cksum_put(in.b, 0, ihl < 20 ? 20 : ihl > in.len ? in.len : ihl, 10);
@@ -157,8 +146,8 @@ test_rules(void **state)
 		memcpy(at2.b + 2, in.b, in.len);
 		at2.len += in.len;
 		for (uint32_t cut = 0; cut <= at2.len; cut++)
-			check_rule(&rows[i], packet_cut(pool, at2.b, at2.len, cut));
-		check_rule(&rows[i], packet_crumbs(pool, at2.b, at2.len));
+			check_rule(&rules[i], packet_cut(pool, at2.b, at2.len, cut));
+		check_rule(&rules[i], packet_crumbs(pool, at2.b, at2.len));
 	}
 }
 
