@@ -75,6 +75,24 @@ fill_env(struct iw_env *env, const struct iw_engine_params *params)
 	return secret_fill(&env->draws, sizeof(env->draws));
 }
 
+/* Some drivers want mbufs far above the MTU and do not say so beforehand: when the port refuses, once more with
+ * roomier ones. */
+static int
+open_port(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, struct netif *nif,
+	  char *why, size_t why_len)
+{
+	int err = -IW_E_PORT;
+
+	for (int roomy = 0; roomy < 2 && err == -IW_E_PORT; roomy++) {
+		err = port_pools_create(p, params, roomy, env, why, why_len);
+		if (!err)
+			err = port_open(&p->port, params, env->data_pool, nif, why, why_len);
+		if (err)
+			port_pools_destroy(p);
+	}
+	return err;
+}
+
 static int
 port_engine_fill(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, struct netif *nif,
 		 char *why, size_t why_len)
@@ -85,9 +103,7 @@ port_engine_fill(struct port_engine *p, const struct iw_engine_params *params, s
 	if (!err && !rte_eth_dev_is_valid_port(params->port_id))
 		return port_open(&p->port, params, NULL, nif, why, why_len);
 	if (!err)
-		err = port_pools_create(p, params, env, why, why_len);
-	if (!err)
-		err = port_open(&p->port, params, env->data_pool, nif, why, why_len);
+		err = open_port(p, params, env, nif, why, why_len);
 	if (err)
 		return err;
 	p->calls = make_calls(params->port_id);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port_pools.h"
 
+#include <rte_common.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -36,12 +37,14 @@ make_pool(const char *kind, uint16_t port, uint32_t n, uint32_t room)
 }
 
 int
-port_pools_create(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, char *why,
-		  size_t why_len)
+port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
+		  char *why, size_t why_len)
 {
 	uint32_t n = params->num_mbufs ? params->num_mbufs : DATA_MBUFS + params->rx_ring + params->tx_ring;
-	uint32_t room = RTE_PKTMBUF_HEADROOM + L2_ROOM + mtu_of(params);
+	uint32_t frame = L2_ROOM + mtu_of(params);
+	uint32_t room = RTE_PKTMBUF_HEADROOM + (roomy ? rte_align32pow2(frame) : frame);
 
+	room = room < UINT16_MAX ? room : UINT16_MAX;
 	if (room < RTE_MBUF_DEFAULT_BUF_SIZE)
 		room = RTE_MBUF_DEFAULT_BUF_SIZE;
 	env->data_pool = params->data_pool;

@@ -7,9 +7,10 @@
 
 #include "port_engine.h"
 
-/* Lends params' pools to env or makes them.  -IW_E_NOMEM with a line in `why`. */
-int port_pools_create(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, char *why,
-		      size_t why_len);
+/* Lends params' pools to env or makes them; roomy: with mbufs of the next power of two.  -IW_E_NOMEM with a line in
+ * `why`. */
+int port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
+		      char *why, size_t why_len);
 void port_pools_destroy(struct port_engine *p);
 
 #endif
