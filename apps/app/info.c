@@ -2,7 +2,7 @@
 #include "info.h"
 
 #include <iwarp.h>
-#include <rte_ethdev.h>
+#include <rte_config.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -71,10 +71,8 @@ info_print(void)
 {
 	struct iw_port_info port;
 	int ports = 0, missing;
-	uint16_t id;
 
-	RTE_ETH_FOREACH_DEV(id)
-	{
+	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++) {
 		if (iw_port_info_get(id, &port) != 0)
 			continue;
 		print_port(id, &port);

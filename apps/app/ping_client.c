@@ -6,7 +6,7 @@
 #include "ping.h"
 #include "ping_session.h"
 
-#define GOODBYE_NS UINT64_C(5000000000)
+#define GOODBYE_NS UINT64_C(3000000000)
 
 struct client {
 	const struct options *o;
@@ -180,6 +180,7 @@ ping_client(const struct options *o)
 	if (!host_open(&host, &o->host))
 		return 1;
 	result = run(&c, &host);
+	host_linger(&host);
 	host_close(&host);
 	return result;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host.h"
 
-#include <rte_ethdev.h>
 #include <string.h>
 
 #include "cli.h"
 
 #define LINK_WAIT_NS UINT64_C(5000000000)
+#define LINGER_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
 
 static bool
 link_comes_up(struct host *host, uint16_t port_id)
@@ -19,8 +19,11 @@ link_comes_up(struct host *host, uint16_t port_id)
 			return true;
 		iw_engine_poll(host->engine);
 	} while (iw_engine_now(host->engine) < end && !cli_stopped());
-	cli_fail("port %u (%s): the link is down; plug the cable, or bring the interface behind it up", port_id,
-		 info.name);
+	if (cli_stopped())
+		cli_fail("stopped while the link of port %u was down", port_id);
+	else
+		cli_fail("port %u (%s): the link is down; plug the cable, or bring the interface behind it up", port_id,
+			 info.name);
 	return false;
 }
 
@@ -48,14 +51,17 @@ open_engine(struct host *host, const struct host_options *options)
 bool
 host_open(struct host *host, const struct host_options *options)
 {
+	struct iw_port_info info;
+
 	memset(host, 0, sizeof(*host));
 	if (!options->has_ip) {
 		cli_fail("--ip ADDRESS/LENGTH is needed: an address of its own, not one of this machine's kernel");
 		return false;
 	}
-	if (rte_eth_dev_count_avail() == 0) {
-		cli_fail(
-			"no DPDK port: give EAL one, for example --vdev=net_af_packet0,iface=eth1 (or -a PCI-ADDRESS)");
+	if (iw_port_info_get(options->port_id, &info) != 0) {
+		cli_fail("no DPDK port %u: give EAL one, for example --vdev=net_af_packet0,iface=eth1 (or -a "
+			 "PCI-ADDRESS)",
+			 options->port_id);
 		return false;
 	}
 	host->domain = iw_domain_create();
@@ -67,6 +73,15 @@ host_open(struct host *host, const struct host_options *options)
 		return true;
 	host_close(host);
 	return false;
+}
+
+void
+host_linger(struct host *host)
+{
+	uint64_t end = iw_engine_now(host->engine) + LINGER_NS;
+
+	while (iw_engine_now(host->engine) < end)
+		iw_engine_poll(host->engine);
 }
 
 void

@@ -60,6 +60,8 @@ wait_up(struct peer *p, struct link *l)
 		iw_engine_poll(p->engine);
 	if (l->up && !l->ended)
 		return true;
+	if (cli_stopped())
+		return false;
 	return peer_fail(p, "cannot connect to the server", l->status ? l->status : -IW_E_TIMEDOUT);
 }
 
@@ -106,7 +108,7 @@ agree(struct client *c, uint32_t size)
 			return true;
 		return peer_fail(&c->peer, "the server cannot do this run", -IW_E_NOMEM);
 	}
-	return peer_fail(&c->peer, "the server did not answer", -IW_E_TIMEDOUT);
+	return !cli_stopped() && peer_fail(&c->peer, "the server did not answer", -IW_E_TIMEDOUT);
 }
 
 static uint32_t
@@ -193,7 +195,7 @@ static bool
 all_sizes(struct client *c, const double *roofline)
 {
 	for (uint32_t i = 0; client_size(c->o, i); i++)
-		if (!measure(c, client_size(c->o, i), roofline[i]))
+		if (cli_stopped() || !measure(c, client_size(c->o, i), roofline[i]))
 			return false;
 	return true;
 }

@@ -17,7 +17,7 @@
 static void
 measure_rooflines(const struct options *o, uint16_t mtu, double *roofline)
 {
-	for (uint32_t i = 0; o->test == PERF_BW && client_size(o, i); i++)
+	for (uint32_t i = 0; o->test == PERF_BW && client_size(o, i) && !cli_stopped(); i++)
 		roofline[i] = roofline_measure(client_size(o, i), mtu);
 }
 
@@ -27,7 +27,7 @@ print_roofline(const struct options *o)
 	uint16_t mtu = o->host.mtu;
 
 	printf(" #bytes     packet payload    MiB/sec        Gb/sec     Mpps\n");
-	for (uint32_t i = 0; client_size(o, i); i++) {
+	for (uint32_t i = 0; client_size(o, i) && !cli_stopped(); i++) {
 		uint32_t size = client_size(o, i), payload = roofline_payload(size, mtu);
 		double rate = roofline_measure(size, mtu);
 
@@ -40,10 +40,14 @@ print_roofline(const struct options *o)
 	return 0;
 }
 
+/* The server's registrations end on the lcore that polls its engine: elsewhere they would wait for a next poll. */
 static int
 serve_on_lcore(void *server)
 {
-	return server_run(server);
+	int result = server_run(server);
+
+	server_destroy(server);
+	return result;
 }
 
 /* Two hosts of this process, one on each end of the wire. */
@@ -88,11 +92,12 @@ loopback_run(struct loopback *l, unsigned lcore, const double *roofline)
 
 	if (!server)
 		return 1;
-	rte_eal_remote_launch(serve_on_lcore, server, lcore);
+	if (rte_eal_remote_launch(serve_on_lcore, server, lcore) != 0) {
+		server_destroy(server);
+		return cli_fail("lcore %u is busy with something else", lcore);
+	}
 	result = client_run(&l->client, &l->a, l->client.host.mtu, roofline);
-	result |= rte_eal_wait_lcore(lcore);
-	server_destroy(server);
-	return result;
+	return rte_eal_wait_lcore(lcore) | result;
 }
 
 static int
@@ -132,6 +137,7 @@ run_client(const struct options *o)
 	if (!host_open(&host, &o->host))
 		return 1;
 	result = client_run(o, &host, mtu_of(o), roofline);
+	host_linger(&host);
 	host_close(&host);
 	return result;
 }

@@ -2,6 +2,7 @@
 /* Bandwidth: keep tx_depth requests under way; the clock stops when a zero-length Read behind the last request has
  * come back, so that nothing still under way is counted. */
 #include <endian.h>
+#include <math.h>
 #include <rte_cycles.h>
 
 #include "cli.h"
@@ -200,5 +201,8 @@ run_bw(struct peer *p, uint32_t size, struct report_bw *out)
 	out->cycles = (double)(rte_rdtsc() - cycles);
 	for (uint32_t q = 0; q < p->qps; q++)
 		out->iters += b.flow[q].posted;
+	/* A run too short for a window has its average as its peak. */
+	if (!o->no_peak)
+		out->peak = fmax(out->peak, (double)out->iters * size / out->seconds);
 	return true;
 }

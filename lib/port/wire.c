@@ -56,11 +56,14 @@ close_port(uint16_t port)
 	char name[RTE_ETH_NAME_MAX_LEN];
 	struct rte_mbuf *m;
 	struct rte_ring *ring = NULL;
+	struct rte_eth_link link;
 	const char *bare;
 
 	if (rte_eth_dev_get_name_by_port(port, name) != 0)
 		return;
-	rte_eth_dev_stop(port);
+	/* An engine that is gone has stopped its end, and ethdev speaks up when that is asked again. */
+	if (rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP)
+		rte_eth_dev_stop(port);
 	rte_eth_dev_close(port);
 	/* The driver names the port net_ring_NAME, the ring is NAME. */
 	bare = name + (sizeof("net_ring_") - 1);
