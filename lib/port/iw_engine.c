@@ -132,6 +132,7 @@ create(struct iw_domain *domain, const struct iw_engine_params *params, int *err
 		return NULL;
 	}
 	e->port = p;
+	e->clock = iw_engine_now;
 	if (!params->no_host_path)
 		p->hostpath = hostpath_create(e->net, env.data_pool);
 	return e;
@@ -227,13 +228,16 @@ iw_engine_poll(struct iw_engine *engine)
 		return engine ? -IW_E_BUSY : -IW_E_INVAL;
 	p = engine->port;
 	now_ns = clock_now(&p->clock);
+	engine->now_ns = now_ns;
+	engine->work = 0;
 	work = run_calls(engine, p->calls);
 	work += rx(engine, p, now_ns);
 	if (p->hostpath)
 		hostpath_tick(p->hostpath, now_ns);
 	engine_tick(engine, now_ns);
-	work += engine_deliver(engine);
+	engine_deliver(engine);
 	tx(engine, p, now_ns);
+	work += engine->work;
 	if (engine->destroy_asked)
 		destroy_now(engine);
 	return (int)work;

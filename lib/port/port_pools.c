@@ -5,6 +5,7 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_spinlock.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,10 +65,43 @@ port_pools_create(struct port_engine *p, const struct iw_engine_params *params, 
 	return -IW_E_NOMEM;
 }
 
+/* Pools of engines that are gone, whose mbufs are not all back.  Rarely more than a few; one that finds no place is
+ * lost rather than freed under somebody's hands. */
+static struct rte_mempool *parked[64];
+static rte_spinlock_t parked_lock = RTE_SPINLOCK_INITIALIZER;
+
+static void
+park(struct rte_mempool *pool)
+{
+	size_t i = 0;
+
+	if (!pool)
+		return;
+	rte_spinlock_lock(&parked_lock);
+	while (i < RTE_DIM(parked) && parked[i])
+		i++;
+	if (i < RTE_DIM(parked))
+		parked[i] = pool;
+	rte_spinlock_unlock(&parked_lock);
+}
+
+void
+port_pools_collect(void)
+{
+	rte_spinlock_lock(&parked_lock);
+	for (size_t i = 0; i < RTE_DIM(parked); i++)
+		if (parked[i] && rte_mempool_full(parked[i])) {
+			rte_mempool_free(parked[i]);
+			parked[i] = NULL;
+		}
+	rte_spinlock_unlock(&parked_lock);
+}
+
 void
 port_pools_destroy(struct port_engine *p)
 {
-	rte_mempool_free(p->data_pool);
-	rte_mempool_free(p->ctl_pool);
+	park(p->data_pool);
+	park(p->ctl_pool);
 	p->data_pool = p->ctl_pool = NULL;
+	port_pools_collect();
 }

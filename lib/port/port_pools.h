@@ -11,6 +11,11 @@
  * `why`. */
 int port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
 		      char *why, size_t why_len);
+/* Frees them, or, while another engine still holds mbufs of them (a wire hands mbufs across), leaves them to
+ * port_pools_collect(). */
 void port_pools_destroy(struct port_engine *p);
+
+/* Frees the pools left over whose mbufs have all come home. */
+void port_pools_collect(void);
 
 #endif
