@@ -88,6 +88,8 @@ transfer(struct sim *s, uint64_t n, uint64_t limit_ns)
 		tcp_release(s->h[i].tcp, st[i].conn, s->now_ns);
 		assert_int_equal(tcp_conn_count(s->h[i].tcp), 0);
 	}
+	s->app = NULL;
+	s->arg = NULL;
 }
 
 #endif
