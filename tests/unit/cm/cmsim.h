@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two hosts with the whole stack up to the connection manager (net, tcp, ddp_rdmap, cm), composed as the engine does it, on
- * a wire that delays, loses and cuts as a test likes.  Time jumps from deadline to deadline.  Every event is checked
- * against the language that the specification allows ("Events"), and that all work was flushed before CLOSE. */
+/* Two hosts with the whole stack up to the connection manager (net, tcp, ddp_rdmap, cm), composed as the engine does
+ * it, on a wire that delays, loses and cuts as a test likes.  Time jumps from deadline to deadline.  Every event is
+ * checked against the language that the specification allows ("Events"), and that all work was flushed before CLOSE. */
 #ifndef CMSIM_H
 #define CMSIM_H
 
@@ -17,9 +17,12 @@
 #include <cmocka.h>
 
 #include "cm.h"
+#include "crc32c.h"
 #include "iw_time.h"
+#include "mbufpool.h"
 #include "net.h"
 #include "rdmap.h"
+#include "rdmap_err.h"
 #include "tcp.h"
 
 #define CMSIM_LOG 512
@@ -97,8 +100,8 @@ struct cmsim {
 	struct cmsim_frame frames[CMSIM_FRAMES];
 	uint32_t frames_n;
 	bool (*filter)(struct cmsim *s, const struct cmsim_seg *seg); /* true: lost */
-	uint32_t rsts[2], fins[2], datas[2]; /* segments sent by each */
-	bool fin_with_data;                  /* seen on the wire */
+	uint32_t rsts[2], fins[2], datas[2];                          /* segments sent by each */
+	bool fin_with_data;                                           /* seen on the wire */
 	uint32_t polls;
 	void (*each_poll)(struct cmsim *s);
 	void *arg;
@@ -162,5 +165,11 @@ void cmsim_raw_send(struct cmsim_host *h, uint32_t conn, const void *octets, uin
 uint32_t cmsim_raw_recv(struct cmsim_host *h, uint32_t conn, uint8_t *out, uint32_t max);
 /* Bits that became ready of any of its connections. */
 uint32_t cmsim_raw_bits(struct cmsim_host *h);
+
+/* A start-up frame by the bytes (wire.md §1): key, flags, revision, PD_Length, then pd octets.  Returns 20 + pd. */
+uint32_t cmsim_frame(uint8_t *out, bool reply, uint8_t flags, uint8_t rev, uint16_t pd_len, const void *pd,
+		     uint32_t pd_n);
+/* A Send FPDU of len octets (0x5a), with CRC; returns its length. */
+uint32_t cmsim_fpdu(uint8_t *out, uint32_t msn, uint32_t len);
 
 #endif
