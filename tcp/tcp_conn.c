@@ -266,7 +266,7 @@ established(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_conn_clear(c, TCP_CONN_UNSHOWN | TCP_CONN_FORCE);
 	tcp_rtt_established(&c->rtt, lost);
 	tcp_cc_init(&c->cc, &tcp_cc_newreno, c->emss, lost);
-	c->recover = c->snd_una;
+	c->recover = c->iss; /* RFC 6582 §3.2: the initial send sequence number */
 	c->at_ns[TCP_TIMER_USER] = IW_NEVER;
 	tcp_timer_update(tcp, c, true, now_ns);
 	tcp_timer_keepalive(tcp, c);

@@ -70,8 +70,11 @@ partial_ack(struct tcp_conn *c, uint32_t acked)
 static void
 enter_recovery(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns)
 {
+	/* What limited transmit added does not count (RFC 5681 §3.2 step 2). */
+	uint32_t flight = iw_len_min(f->flight, c->cc.cwnd);
+
 	tcp->n.fast_retransmits++;
-	c->cc.ops->enter_recovery(&c->cc, TCP_CC_LOSS, f->flight, now_ns);
+	c->cc.ops->enter_recovery(&c->cc, TCP_CC_LOSS, flight, now_ns);
 	c->phase = TCP_PHASE_RECOVERY;
 	c->recover = c->txq.nxt;
 	tcp_prr_begin(&c->prr, f->flight);

@@ -147,6 +147,8 @@ window_allows(const struct tcp_conn *c, const struct tcp_txq_rec *rec)
 
 	if (is_control(rec) || rec->len <= room)
 		return rec->len;
+	if (iw_seq_leq(rec->seq + room, c->snd_una)) /* no new octet: the peer has what a probe brought it */
+		return 0;
 	if (room > 0 && (room >= c->snd_max_wnd / 2 || tcp_conn_has(c, TCP_CONN_PROBE)))
 		return room;
 	return 0;

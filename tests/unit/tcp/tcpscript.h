@@ -9,8 +9,8 @@
 #include "cksum.h"
 
 #define SCRIPT_OUT 512
-#define SCRIPT_PORT 4420      /* ours when we listen */
-#define SCRIPT_PEER_PORT 3333 /* the peer's */
+#define SCRIPT_PORT 4420       /* ours when we listen */
+#define SCRIPT_PEER_PORT 3333  /* the peer's */
 #define SCRIPT_ISS 0x10000000u /* the peer's */
 
 struct script {
@@ -19,15 +19,15 @@ struct script {
 	uint32_t n, at;
 	uint32_t conn, listener;
 	uint16_t our_port, peer_port;
-	uint32_t seq;     /* the peer's SND.NXT */
-	uint32_t ack;     /* the peer's RCV.NXT: behind all that came out in order */
+	uint32_t seq; /* the peer's SND.NXT */
+	uint32_t ack; /* the peer's RCV.NXT: behind all that came out in order */
 	uint32_t our_iss;
-	uint16_t wnd;     /* what the peer advertises */
-	uint32_t tsval;   /* the peer's clock */
+	uint16_t wnd;   /* what the peer advertises */
+	uint32_t tsval; /* the peer's clock */
 	bool ts, sack, ws;
-	uint32_t bits;    /* gathered ready bits */
-	bool bad_cksum;   /* next segment only */
-	uint16_t urp;     /* next segment only */
+	uint32_t bits;  /* gathered ready bits */
+	bool bad_cksum; /* next segment only */
+	uint16_t urp;   /* next segment only */
 };
 
 static inline void
@@ -80,6 +80,7 @@ script_poll(struct script *x)
 
 		before = x->n;
 		sim_poll(s, &s->h[0]);
+		net_tick(s->h[1].net, s->now_ns);
 		while (sim_take(s, 1, &f))
 			if (net_rx(s->h[1].net, f.m, s->now_ns, &pkt, &err) == NET_TCP)
 				script_capture(x, f.m, &pkt);
@@ -101,7 +102,9 @@ script_wait(struct script *x, uint64_t ns)
 	for (uint32_t i = 0; i < 10000 && x->sim.now_ns < end; i++) {
 		uint64_t next = sim_next(&x->sim);
 
-		x->sim.now_ns = next > x->sim.now_ns && next < end ? next : next <= x->sim.now_ns ? x->sim.now_ns + 1 : end;
+		x->sim.now_ns = next > x->sim.now_ns && next < end ? next
+				: next <= x->sim.now_ns            ? x->sim.now_ns + 1
+								   : end;
 		script_poll(x);
 	}
 }

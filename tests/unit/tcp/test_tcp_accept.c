@@ -11,15 +11,16 @@
 static struct tcp_conn
 make(enum tcp_state state, uint32_t wnd)
 {
-	struct tcp_conn c = {.state = (uint8_t)state, .snd_una = 900, .snd_nxt = 1000, .snd_max_wnd = 300, .irs = NXT - 1};
+	struct tcp_conn c = {
+		.state = (uint8_t)state, .snd_una = 900, .snd_nxt = 1000, .snd_max_wnd = 300, .irs = NXT - 1};
 
 	tcp_rxq_init(&c.rxq, NXT - (state >= TCP_CLOSE_WAIT));
 	c.rcv_adv = NXT + wnd;
 	return c;
 }
 
-static const enum tcp_state synchronized[] = {TCP_ESTABLISHED, TCP_FIN_WAIT_1, TCP_FIN_WAIT_2, TCP_CLOSE_WAIT,
-					      TCP_CLOSING,     TCP_LAST_ACK};
+static const enum tcp_state synchronized[] = {TCP_ESTABLISHED, TCP_FIN_WAIT_1, TCP_FIN_WAIT_2,
+					      TCP_CLOSE_WAIT,  TCP_CLOSING,    TCP_LAST_ACK};
 #define N_SYNCHRONIZED (sizeof(synchronized) / sizeof(synchronized[0]))
 
 struct row {
@@ -33,7 +34,8 @@ check_rows(const struct row *rows, uint32_t n, enum tcp_state state, uint32_t wn
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct tcp_conn c = make(state, wnd);
-		struct tcp_seg seg = {.seq = rows[i].seq, .len = rows[i].len, .ack = rows[i].ack, .flags = rows[i].flags};
+		struct tcp_seg seg = {
+			.seq = rows[i].seq, .len = rows[i].len, .ack = rows[i].ack, .flags = rows[i].flags};
 
 		if (tcp_accept_check(&c, &seg, IW_SEC) != rows[i].want)
 			fail_msg("state %s window %u row %u: %d", tcp_fsm_state_name(state), wnd, i,
@@ -136,12 +138,9 @@ test_acceptability(void **state)
 		{NXT - 1, 0, 950, TCP_ACK | TCP_FIN, TCP_ACCEPT_OUTSIDE},
 	};
 	static const struct row zero[] = {
-		{NXT, 0, 950, TCP_ACK, TCP_ACCEPT_PASS},
-		{NXT, 1, 950, TCP_ACK, TCP_ACCEPT_ACK_ONLY},
-		{NXT, 1, 1001, TCP_ACK, TCP_ACCEPT_BAD_ACK},
-		{NXT - 1, 1, 950, TCP_ACK, TCP_ACCEPT_OUTSIDE},
-		{NXT + 1, 1, 950, TCP_ACK, TCP_ACCEPT_OUTSIDE},
-		{NXT - 1, 0, 950, TCP_ACK, TCP_ACCEPT_OUTSIDE_EMPTY},
+		{NXT, 0, 950, TCP_ACK, TCP_ACCEPT_PASS},        {NXT, 1, 950, TCP_ACK, TCP_ACCEPT_ACK_ONLY},
+		{NXT, 1, 1001, TCP_ACK, TCP_ACCEPT_BAD_ACK},    {NXT - 1, 1, 950, TCP_ACK, TCP_ACCEPT_OUTSIDE},
+		{NXT + 1, 1, 950, TCP_ACK, TCP_ACCEPT_OUTSIDE}, {NXT - 1, 0, 950, TCP_ACK, TCP_ACCEPT_OUTSIDE_EMPTY},
 	};
 
 	for (uint32_t i = 0; i < N_SYNCHRONIZED; i++) {

@@ -223,6 +223,7 @@ test_D21_split(void **state)
 			rest = tcp_txq_next(&q, rec);
 			assert_int_equal(rec->len, 100);
 			assert_int_equal(rest->len, 201);
+			assert_int_equal(rest->m->data_len, 201);
 			assert_int_equal(rest->flags, rec->flags);
 			assert_int_equal(rest->rexmits, rec->rexmits);
 			assert_true(rest->last_ns == rec->last_ns && rest->first_ns == rec->first_ns);

@@ -45,6 +45,20 @@ test_pipe_through_a_recovery(void **state)
 	}
 }
 
+/* T27: the count of retransmissions does not wrap. */
+static void
+test_T27_retransmissions_are_counted_up_to_a_limit(void **state)
+{
+	(void)state;
+	open_queue(4, 1);
+	append_and_send(1, 100, 10);
+	for (uint32_t i = 0; i < 70000; i++)
+		tcp_txq_sent(&q, nth(0), 20 + i);
+	assert_int_equal(nth(0)->rexmits, UINT16_MAX);
+	audit();
+	close_queue();
+}
+
 /* A probe or rule 3 of NextSeg: retransmitted without being lost counts twice (RFC 6675 §4, note on SetPipe). */
 static void
 test_retransmitted_without_loss_counts_twice(void **state)
@@ -279,6 +293,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pipe_through_a_recovery),
+		cmocka_unit_test(test_T27_retransmissions_are_counted_up_to_a_limit),
 		cmocka_unit_test(test_retransmitted_without_loss_counts_twice),
 		cmocka_unit_test(test_rack_and_rtt_samples),
 		cmocka_unit_test(test_rack_ties),
