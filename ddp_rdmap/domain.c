@@ -17,7 +17,7 @@ static void
 report_own(struct iw_domain *d)
 {
 	for (uint32_t i = 0; i < DOMAIN_READERS; i++)
-		if (__atomic_load_n(&d->reader[i].thread, __ATOMIC_SEQ_CST) == &domain_self)
+		if (__atomic_load_n(&d->reader[i].thread, __ATOMIC_RELAXED) == &domain_self)
 			rte_rcu_qsbr_quiescent(d->rcu, i);
 }
 
@@ -80,12 +80,11 @@ domain_join(struct iw_domain *d, uint32_t *reader)
 	uint32_t i = 0;
 
 	lock(d);
-	while (i < DOMAIN_READERS && d->reader[i].thread)
+	while (i < DOMAIN_READERS && d->reader[i].used)
 		i++;
 	if (i < DOMAIN_READERS) {
-		__atomic_store_n(&d->reader[i].thread, &domain_self, __ATOMIC_SEQ_CST);
+		d->reader[i].used = true;
 		rte_rcu_qsbr_thread_register(d->rcu, i);
-		rte_rcu_qsbr_thread_online(d->rcu, i);
 		d->readers++;
 		*reader = i;
 	}
@@ -96,32 +95,36 @@ domain_join(struct iw_domain *d, uint32_t *reader)
 void
 domain_leave(struct iw_domain *d, uint32_t reader)
 {
+	domain_quiescent(d, reader);
 	lock(d);
-	rte_rcu_qsbr_thread_offline(d->rcu, reader);
 	rte_rcu_qsbr_thread_unregister(d->rcu, reader);
-	__atomic_store_n(&d->reader[reader].thread, NULL, __ATOMIC_SEQ_CST);
+	d->reader[reader].used = false;
 	d->readers--;
 	unlock(d);
 }
 
-/* The store comes before any load from the table: pairs with the load in report_own(), which comes after the
- * unpublishing store.  Either the writer sees that another thread reads, or the reader sees the table without
- * what was taken out. */
+/* Its store comes before any load from the table: pairs with the check in domain_wait(), which comes after the
+ * unpublishing store.  Either the writer sees that somebody reads, or the reader sees the table without what was taken
+ * out. */
 void
 domain_enter(struct iw_domain *d, uint32_t reader)
 {
-	if (__atomic_load_n(&d->reader[reader].thread, __ATOMIC_RELAXED) != &domain_self)
-		__atomic_store_n(&d->reader[reader].thread, &domain_self, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&d->reader[reader].thread, __ATOMIC_RELAXED) == &domain_self)
+		return;
+	__atomic_store_n(&d->reader[reader].thread, &domain_self, __ATOMIC_RELAXED);
+	rte_rcu_qsbr_thread_online(d->rcu, reader);
 }
 
 void
 domain_quiescent(struct iw_domain *d, uint32_t reader)
 {
-	domain_enter(d, reader);
-	rte_rcu_qsbr_quiescent(d->rcu, reader);
+	if (!__atomic_load_n(&d->reader[reader].thread, __ATOMIC_RELAXED))
+		return;
+	rte_rcu_qsbr_thread_offline(d->rcu, reader);
+	__atomic_store_n(&d->reader[reader].thread, NULL, __ATOMIC_RELAXED);
 }
 
-/* Waits for other threads' polls, which depend on nobody: two threads in here report for each other. */
+/* Waits for the turns that other threads are in, which depend on nobody: two threads in here report for each other. */
 void
 domain_wait(struct iw_domain *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the engines of one process share (design D16): the secret, PDs, and the table of memory registrations, which
- * engines read without a lock.  Writers take a lock; whoever takes a registration out waits until every reader
- * has passed a quiescent point (rte_rcu_qsbr). */
+ * engines read without a lock.  Writers take a lock; whoever takes a registration out waits for the readers
+ * that are in the middle of a turn (rte_rcu_qsbr). */
 #ifndef DOMAIN_H
 #define DOMAIN_H
 
@@ -25,7 +25,8 @@ struct domain_slot {
 };
 
 struct domain_reader {
-	const void *thread; /* who polls it: the address of that thread's domain_self; NULL: no reader */
+	bool used;
+	const void *thread; /* who is in the middle of a turn: the address of that thread's domain_self; NULL: nobody */
 };
 
 struct iw_domain {
@@ -52,13 +53,13 @@ struct iw_domain *domain_create(const uint8_t secret[IW_SECRET_LEN]);
 int domain_join(struct iw_domain *domain, uint32_t *reader);
 void domain_leave(struct iw_domain *domain, uint32_t reader);
 
-/* The engine is about to read the table on this thread. */
+/* The engine is about to read the table on this thread: from here to domain_quiescent() others wait for it. */
 void domain_enter(struct iw_domain *domain, uint32_t reader);
-/* The engine holds no pointer into the table. */
+/* The engine holds no pointer into the table, and does not look at it before the next domain_enter(). */
 void domain_quiescent(struct iw_domain *domain, uint32_t reader);
 
 /* Returns when no engine can hold a pointer that was taken out of the table before the call.  Engines that are
- * polled by the calling thread hold none. */
+ * polled by the calling thread hold none, nor does one that nobody is polling. */
 void domain_wait(struct iw_domain *domain);
 
 /* Takes a slot, in *slot and *gen, for an MR that is not yet visible; the one that was free for longest.

@@ -138,7 +138,7 @@ void rdmap_doorbells(struct rdmap *rdmap);
 /* ---- time: the nudge for peers that lose a wake-up (peers.md 13), unfinished FPDU ---- */
 void rdmap_tick(struct rdmap *rdmap, uint64_t now_ns);
 uint64_t rdmap_deadline(const struct rdmap *rdmap);
-/* One report for each poll: this engine holds no pointer into the MR table (design D16). */
+/* The last words of a turn: this engine holds no pointer into the MR table (design D16). */
 void rdmap_quiescent(struct rdmap *rdmap);
 
 struct iw_counter_list rdmap_counter_list(const struct rdmap *rdmap);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "iw_addr.h"
 #include "list.h"
 #include "net.h"
 #include "tcp.h"

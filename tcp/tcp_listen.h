@@ -4,6 +4,7 @@
 #ifndef TCP_LISTEN_H
 #define TCP_LISTEN_H
 
+#include "tcp.h"
 #include "tcp_listener.h"
 #include "tcp_rx_seg.h"
 

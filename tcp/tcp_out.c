@@ -20,8 +20,8 @@ struct path {
 
 /* Header and checksum in front of `payload` octets with that sum; the mbuf is net's from here on. */
 static void
-send(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
-     uint64_t now_ns)
+put(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
+    uint64_t now_ns)
 {
 	uint32_t payload = rte_pktmbuf_pkt_len(m);
 	uint32_t hdr_len = tcp_hdr_push(m, seg);
@@ -48,7 +48,7 @@ send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, const struct 
 {
 	struct path path = {&c->local, &c->remote, &c->route};
 
-	send(tcp, &path, m, seg, payload_sum, now_ns);
+	put(tcp, &path, m, seg, payload_sum, now_ns);
 	c->last_tx_ns = now_ns;
 }
 
@@ -232,7 +232,7 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 		return;
 	m = empty_mbuf(tcp);
 	if (m)
-		send(tcp, &path, m, seg, 0, now_ns);
+		put(tcp, &path, m, seg, 0, now_ns);
 }
 
 void

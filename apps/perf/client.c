@@ -149,7 +149,7 @@ set_up(struct client *c)
 static bool
 measure_lat(struct client *c, uint32_t size)
 {
-	struct report_lat r = {.ns = malloc(c->o->iters * sizeof(uint64_t))};
+	struct report_lat r = {.ns = calloc(c->o->iters, sizeof(uint64_t))};
 	bool ok = r.ns ? run_lat(&c->peer, size, &r) : peer_fail(&c->peer, "no memory for the samples", -IW_E_NOMEM);
 
 	if (ok)

@@ -40,14 +40,10 @@ print_roofline(const struct options *o)
 	return 0;
 }
 
-/* The server's registrations end on the lcore that polls its engine: elsewhere they would wait for a next poll. */
 static int
 serve_on_lcore(void *server)
 {
-	int result = server_run(server);
-
-	server_destroy(server);
-	return result;
+	return server_run(server);
 }
 
 /* Two hosts of this process, one on each end of the wire. */
@@ -97,7 +93,9 @@ loopback_run(struct loopback *l, unsigned lcore, const double *roofline)
 		return cli_fail("lcore %u is busy with something else", lcore);
 	}
 	result = client_run(&l->client, &l->a, l->client.host.mtu, roofline);
-	return rte_eal_wait_lcore(lcore) | result;
+	result |= rte_eal_wait_lcore(lcore);
+	server_destroy(server);
+	return result;
 }
 
 static int

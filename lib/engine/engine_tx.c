@@ -78,6 +78,7 @@ engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now
 	e->now_ns = now_ns;
 	rdmap_doorbells(e->rdmap);
 	fill_all(e, iw_len_min(max, net_tx_space(e->net)));
+	rdmap_quiescent(e->rdmap);
 	engine_qp_outs(e);
 	tcp_tx_emit(e->tcp, net_tx_space(e->net), now_ns);
 	frames = net_drain(e->net, out, max);

@@ -198,7 +198,7 @@ drop_stuck(struct port *p, uint64_t now_ns)
 		return;
 	rte_pktmbuf_free(p->backlog[0]);
 	p->n_backlog--;
-	memmove(p->backlog, p->backlog + 1, p->n_backlog * sizeof(p->backlog[0]));
+	memmove(p->backlog, p->backlog + 1, p->n_backlog * sizeof(struct rte_mbuf *));
 	p->tx_never_taken++;
 	p->stuck_since = 0;
 }
@@ -219,7 +219,7 @@ port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
 		return;
 	}
 	p->tx_backlogged++;
-	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(p->backlog[0]));
+	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(struct rte_mbuf *));
 	if (n)
 		p->stuck_since = 0;
 	else

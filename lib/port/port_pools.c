@@ -45,7 +45,14 @@ port_pools_create(struct port_engine *p, const struct iw_engine_params *params, 
 	uint32_t frame = L2_ROOM + mtu_of(params);
 	uint32_t room = RTE_PKTMBUF_HEADROOM + (roomy ? rte_align32pow2(frame) : frame);
 
-	room = room < UINT16_MAX ? room : UINT16_MAX;
+	if (roomy && room > UINT16_MAX)
+		room = UINT16_MAX;
+	if (room > UINT16_MAX) {
+		if (why && why_len)
+			snprintf(why, why_len, "an MTU of %u does not fit into a packet buffer: at most %u does",
+				 mtu_of(params), UINT16_MAX - (room - mtu_of(params)));
+		return -IW_E_INVAL;
+	}
 	if (room < RTE_MBUF_DEFAULT_BUF_SIZE)
 		room = RTE_MBUF_DEFAULT_BUF_SIZE;
 	env->data_pool = params->data_pool;

@@ -20,7 +20,7 @@ FUNCTION_LINES, FUNCTION_MEDIAN, FUNCTION_P90, FILE_LINES, STEM_PERCENT = 70, 15
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 SCRIPTS = (".py", ".sh", ".build", ".def")
 
-PROGRAMS = ("apps/", "tests/")
+PROGRAMS = ("apps/", "tests/", "docs/examples/")
 EFFECTS = ("lib/port/", *PROGRAMS)
 BYTES = (*EFFECTS, "_hdr.c", "_hdr.h", "/cksum.c", "/cksum.h", "lib/base/iw_addr.c")
 # Functions that may be called only in these places: a folder, a file, or the end of a file's name; and why.

@@ -57,7 +57,7 @@ struct iw_mr *iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t acc
 struct iw_mr *iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err);
 
 /* Takes the registration back.  When it returns 0 no octet of the range is read or written through it any
- * more on engines of the calling thread; with several engines it waits for each to have polled once
+ * more: it waits for engines of the domain that another thread is polling at this moment, until that poll has ended
  * (-IW_E_BUSY never).  Call it between polls, not from a handler of another engine. */
 int iw_mr_dereg(struct iw_mr *mr);
 

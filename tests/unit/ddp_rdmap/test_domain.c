@@ -187,6 +187,37 @@ test_own_engines_do_not_block(void **state)
 	assert_int_equal(iw_domain_destroy(d), 0);
 }
 
+static void *
+one_turn(void *arg)
+{
+	struct reader *r = arg;
+	uint32_t me;
+
+	domain_join(r->d, &me);
+	domain_enter(r->d, me);
+	domain_quiescent(r->d, me);
+	return (void *)(uintptr_t)me;
+}
+
+/* An engine whose thread has stopped polling for ever, or has never begun, does not block iw_mr_dereg() elsewhere. */
+static void
+test_between_turns_nobody_waits(void **state)
+{
+	struct iw_domain *d = domain_create(secret);
+	struct reader r = {.d = d, .pd = iw_pd_create(d)};
+	uint8_t buf[16];
+	pthread_t thread;
+	void *reader;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, one_turn, &r), 0);
+	pthread_join(thread, &reader);
+	assert_int_equal(iw_mr_dereg(iw_mr_reg(r.pd, buf, 16, 0, NULL)), 0);
+	domain_leave(d, (uint32_t)(uintptr_t)reader);
+	assert_int_equal(iw_pd_destroy(r.pd), 0);
+	assert_int_equal(iw_domain_destroy(d), 0);
+}
+
 int
 main(void)
 {
@@ -194,6 +225,7 @@ main(void)
 		cmocka_unit_test(test_busy_until_all_is_gone),        cmocka_unit_test(test_S3_reused_late),
 		cmocka_unit_test(test_slots_come_back_in_order),      cmocka_unit_test(test_short_of_memory),
 		cmocka_unit_test(test_dereg_waits_for_other_threads), cmocka_unit_test(test_own_engines_do_not_block),
+		cmocka_unit_test(test_between_turns_nobody_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the programs say to bad input and to Ctrl-C.
+
+    bad_input.py APP PERF [NAME]
+
+Bad input: exit code 1 and one line on stderr that names the cause and what to do.  Ctrl-C at any moment: the end within
+five seconds, and no crash."""
+import os
+import random
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+
+from programs import CLIENT, LEAVES_WITHIN, SERVER, AfPacket, Memif, Pair, Program
+
+ME = ["--ip", CLIENT + "/24"]
+NULL = "net_null0"  # a port whose link is up and that nobody answers on
+PING = [*ME, "ping", "-c", "-a", SERVER]
+NOBODY = "192.0.2.77"
+
+# Name, program, arguments, what the line must hold, and how EAL is started.
+LINES = [
+    ("no command", "app", ME, "no command", {}),
+    ("unknown command", "app", [*ME, "pong"], "pong: unknown command", {}),
+    ("wrong option", "app", [*ME, "--mut", "9000", "ping"], "--mut: unknown option", {}),
+    ("wrong letter", "app", [*PING, "-x"], "-x: unknown option", {}),
+    ("option without its value", "app", ["--ip"], "--ip: unknown option, or its value is missing", {}),
+    ("letter without its value", "app", [*ME, "ping", "-c", "-a"], "-a: unknown option, or its value is missing", {}),
+    ("something behind it all", "app", [*PING, "more"], "more: not understood", {}),
+    ("address without length", "app", ["--ip", CLIENT, "ping", "-s"], "write ADDRESS/LENGTH", {}),
+    ("length too long", "app", ["--ip", CLIENT + "/33", "ping", "-s"], "--ip 33: not a number from 0 to 32", {}),
+    ("not an address", "app", ["--ip", "10.0.0/24", "ping", "-s"], "not an IP address", {}),
+    ("no address at all", "app", ["ping", "-s"], "--ip ADDRESS/LENGTH is needed", {}),
+    ("any address", "app", ["--ip", "0.0.0.0/24", "ping", "-s"], "an IPv4 address of its own is needed", {"vdev": NULL}),
+    ("gateway is not an address", "app", ["--gw", "router", *PING], "--gw router: not an IP address", {}),
+    ("MTU of nothing", "app", ["--mtu", "100", *PING], "--mtu 100: not a number from 576", {}),
+    ("MTU beyond a packet buffer", "app", ["--mtu", "65535", *PING], "MTU of 65535", {"vdev": NULL}),
+    ("neither end", "app", [*ME, "ping"], "say either -s (server) or -c (client)", {}),
+    ("both ends", "app", [*PING, "-s"], "say either -s (server) or -c (client)", {}),
+    ("client of nobody", "app", [*ME, "ping", "-c"], "-a ADDRESS of the server is needed", {}),
+    ("payload of nothing", "app", [*PING, "-S", "0"], "-S 0: not a number from 1 to 65535", {}),
+    ("payload too long", "app", [*PING, "-S", "65536"], "-S 65536: not a number from 1 to 65535", {}),
+    ("TCP port 0", "app", [*PING, "-p", "0"], "-p 0: not a number from 1 to 65535", {}),
+    ("negative count", "app", [*PING, "-C", "-1"], "-C -1: not a number", {}),
+    ("no port", "app", PING, "no DPDK port", {}),
+    ("no port to tell of", "app", ["info"], "no DPDK port", {}),
+    ("no such port", "app", ["--port", "3", *PING], "no DPDK port 3", {"vdev": NULL}),
+    ("listens on somebody else's address", "app", [*ME, "ping", "-s", "-a", SERVER], "cannot listen on " + SERVER,
+     {"vdev": NULL}),
+    ("no memory for the pools", "app", PING, "no memory for", {"vdev": NULL, "memory": 16}),
+    ("link down", "app", PING, "the link is down; plug the cable", {"vdev": "memif"}),
+    ("nobody answers", "app", PING, "no neighbour answered", {"vdev": NULL}),
+    ("wrong option", "perf", ["--wrong"], "--wrong: unknown option", {}),
+    ("wrong verb", "perf", ["--verb", "atomic"], "--verb atomic: write, read or send", {}),
+    ("wrong test", "perf", ["--test", "rate"], "--test rate: bw or lat", {}),
+    ("size of nothing", "perf", ["-s", "0"], "-s 0: not a number from 1 to 1073741824", {}),
+    ("size too long", "perf", ["-s", "1073741825"], "not a number from 1 to 1073741824", {}),
+    ("too many QPs", "perf", ["-q", "65"], "-q 65: not a number from 1 to 64", {}),
+    ("too few iterations", "perf", ["-n", "4"], "-n 4: not a number from 5", {}),
+    ("more samples than memory", "perf", ["--test", "lat", "-n", "18446744073709551615"], "no memory for the samples",
+     {"cores": 2, "memory": 512}),
+    ("samples whose size wraps", "perf", ["--test", "lat", "-n", "2305843009213693953"], "no memory for the samples",
+     {"cores": 2, "memory": 512}),
+    ("not a number", "perf", ["-t", "many"], "-t many: not a number", {}),
+    ("not an address", "perf", ["server.example"], "not an IP address", {}),
+    ("two servers", "perf", [SERVER, SERVER], "not understood", {}),
+    ("server with an address", "perf", ["--server", SERVER], "a server takes no address", {}),
+    ("one lcore", "perf", [], "two lcores", {}),
+    ("one lcore", "perf", ["roofline"], "two lcores", {}),
+    ("no address at all", "perf", [SERVER], "--ip ADDRESS/LENGTH is needed", {}),
+    ("no port", "perf", [*ME, SERVER], "no DPDK port", {}),
+    ("no memory for the pools", "perf", [], "no memory for", {"cores": 2, "memory": 16}),
+    ("link down", "perf", [*ME, SERVER], "the link is down", {"vdev": "memif"}),
+    ("nobody answers", "perf", [*ME, SERVER], "no neighbour answered", {"vdev": NULL}),
+]
+
+
+class Tests:
+    def __init__(self, app, perf):
+        self.binaries, self.failed = {"app": app, "perf": perf}, 0
+
+    def report(self, name, problem, *programs):
+        print(f"{'FAILED' if problem else 'ok'}  {name}" + (f": {problem}" if problem else ""))
+        if problem:
+            self.failed += 1
+            print(*programs, sep="\n")
+        sys.stdout.flush()
+
+    def start(self, kind, arguments, **eal):
+        return Program(self.binaries[kind], *arguments, **eal)
+
+    def line(self, name, kind, arguments, text, eal):
+        if eal.get("vdev") == "memif":
+            wire = Memif()
+            eal = {**eal, "vdev": wire.vdev(0)}
+        program = self.start(kind, arguments, **eal)
+        problem = one_line(program, program.wait(30), text)
+        program.kill()
+        self.report(f"{kind}: {name}", problem, program)
+
+
+def one_line(program, code, text):
+    """What is wrong with how it ended; None: nothing."""
+    if code != 1:
+        return f"exit code {code}, not 1"
+    if len(program.errors()) != 1:
+        return f"{len(program.errors())} lines, not one"
+    if text not in program.errors()[0]:
+        return f"'{text}' is not in '{program.errors()[0]}'"
+    return None
+
+
+def refused(tests):
+    for kind, server, client in (("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER, "-p", "9"]),
+                                 ("perf", ["--server"], ["-p", "9", SERVER])):
+        with Pair(Memif()) as pair:
+            pair.start(0, tests.binaries[kind], *server)
+            program = pair.start(1, tests.binaries[kind], *client)
+            tests.report(f"{kind}: refused", one_line(program, program.wait(30), "cannot connect"), program)
+
+
+def server_is_gone(tests):
+    """The server dies in the middle."""
+    with Pair(Memif()) as pair:
+        server = pair.start(0, tests.binaries["app"], "ping", "-s")
+        client = pair.start(1, tests.binaries["app"], "ping", "-c", "-a", SERVER, "-v", "-S", "64")
+        client.says("ping data")
+        server.stop()
+        tests.report("app: the server hung up", one_line(client, client.wait(20), "the server hung up"), client)
+
+
+def answer_arp(interface, stop):
+    """A host that has a neighbour's address and nothing else."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0806)) as s:
+        s.bind((interface, 0))
+        s.settimeout(0.1)
+        mine = s.getsockname()[4]
+        while not stop.is_set():
+            try:
+                frame = s.recv(2048)
+            except TimeoutError:
+                continue
+            if frame[20:22] == b"\0\1" and frame[38:42] == socket.inet_aton(SERVER):
+                theirs, ip = frame[22:28], frame[28:32]
+                s.send(theirs + mine + b"\x08\x06" + struct.pack("!HHBBH", 1, 0x0800, 6, 4, 2) + mine +
+                       socket.inet_aton(SERVER) + theirs + ip + bytes(18))
+
+
+def silent(tests):
+    """The peer is there and says nothing: the time for a connection runs out; Ctrl-C does not wait for that."""
+    if os.geteuid() != 0:
+        print("skipped  the peer is silent: needs root")
+        return
+    stop, wire = threading.Event(), AfPacket()
+    thread = threading.Thread(target=answer_arp, args=(wire.names[0], stop))
+    thread.start()
+    with Pair(wire) as pair:
+        for kind, arguments in ("app", ["ping", "-c", "-a", SERVER]), ("perf", [SERVER]):
+            program = pair.start(1, tests.binaries[kind], *arguments)
+            problem = one_line(program, program.wait(30), "the peer was silent")
+            tests.report(f"{kind}: the peer is silent", problem, program)
+            program = pair.start(1, tests.binaries[kind], *arguments)
+            time.sleep(3)
+            tests.report(f"{kind}: Ctrl-C while it connects", leaves(program, signal.SIGINT), program)
+        stop.set()
+        thread.join()
+
+
+def leaves(program, number, codes=(0, 1)):
+    """Sends a signal; what is wrong with the end."""
+    if program.process.poll() is not None:
+        return f"it had ended before the signal, with {program.wait()}"
+    program.send(number)
+    begin = time.monotonic()
+    code = program.wait(LEAVES_WITHIN)
+    if code is None:
+        program.kill()
+        return f"it is still there after {LEAVES_WITHIN} s"
+    if code not in codes:
+        return f"exit code {code} after {time.monotonic() - begin:.1f} s"
+    if len(program.errors()) > 1:
+        return f"{len(program.errors())} lines"
+    return None
+
+
+def stop_alone(tests):
+    """Ctrl-C of one process, at some moments of what it does."""
+    cases = [("app", [*ME, "ping", "-s"], {"vdev": NULL}),
+             ("app", PING, {"vdev": NULL}),
+             ("app", [*ME, "ping", "-s"], {"vdev": "memif"}),
+             ("perf", [*ME, "--server"], {"vdev": NULL}),
+             ("perf", [*ME, SERVER], {"vdev": NULL}),
+             ("perf", ["-D", "60"], {"cores": 2, "memory": 512}),
+             ("perf", ["-D", "60", "-a", "--verb", "send"], {"cores": 2, "memory": 512}),
+             ("perf", ["-n", "1000000000", "--verb", "read"], {"cores": 2, "memory": 512}),
+             ("perf", ["--test", "lat", "-n", "10000000"], {"cores": 2, "memory": 512}),
+             ("perf", ["roofline", "-a"], {"cores": 2, "memory": 512})]
+    chance = random.Random(1)
+    for kind, arguments, eal in cases:
+        for number in signal.SIGINT, signal.SIGTERM:
+            wire = Memif() if eal.get("vdev") == "memif" else None
+            program = tests.start(kind, arguments, **{**eal, **({"vdev": wire.vdev(0)} if wire else {})})
+            wait = chance.uniform(0, 2.5)
+            time.sleep(wait)
+            # Before the program has its handlers a signal ends it: that is no crash.
+            problem = leaves(program, number, (0, 1, -number))
+            tests.report(f"{kind} {' '.join(arguments)}: {number.name} after {wait:.2f} s", problem, program)
+            if wire:
+                wire.close()
+
+
+def stop_two(tests):
+    """Ctrl-C of either end while both are at work; then of the other, which may have ended by itself."""
+    cases = (("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER]),
+             ("perf", ["--server"], ["-D", "60", SERVER]),
+             ("perf", ["--server"], ["-D", "60", "--verb", "send", "-q", "3", SERVER]),
+             ("perf", ["--server"], ["--test", "lat", "-n", "10000000", "--verb", "send", SERVER]))
+    for kind, server, client in cases:
+        for first in 0, 1:
+            with Pair(Memif()) as pair:
+                ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
+                time.sleep(2.5)
+                problem = leaves(ends[first], signal.SIGINT)
+                if not problem and ends[1 - first].process.poll() is None:
+                    ends[1 - first].send(signal.SIGTERM)
+                    code = ends[1 - first].wait(LEAVES_WITHIN)
+                    problem = None if code in (0, 1) else f"the other end: {code}"
+                who = ("server", "client")[first]
+                tests.report(f"{kind} {' '.join(client)}: Ctrl-C of the {who}", problem, *ends)
+
+
+def frozen_peer(tests):
+    """Ctrl-C while the other end does not move any more."""
+    cases = (("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER]), ("perf", ["--server"], ["-D", "60", SERVER]))
+    for kind, server, client in cases:
+        for frozen in 0, 1:
+            with Pair(Memif()) as pair:
+                ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
+                time.sleep(2.5)
+                ends[frozen].send(signal.SIGSTOP)
+                time.sleep(0.3)
+                problem = leaves(ends[1 - frozen], signal.SIGINT)
+                who = ("server", "client")[frozen]
+                tests.report(f"{kind} {' '.join(client)}: Ctrl-C while the {who} is frozen", problem, *ends)
+
+
+def main():
+    tests = Tests(*sys.argv[1:3])
+    only = sys.argv[3] if len(sys.argv) > 3 else ""
+    for case in LINES:
+        if (only == "lines" or only in case[0]) and only not in GROUPS:
+            tests.line(*case)
+    for name, group in GROUPS.items():
+        if only in ("", name):
+            group(tests)
+    print(f"{tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+GROUPS = {"refused": refused, "gone": server_is_gone, "silent": silent, "alone": stop_alone, "two": stop_two,
+          "frozen": frozen_peer}
+
+if __name__ == "__main__":
+    sys.exit(main())

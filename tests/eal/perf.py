@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
+
+    perf.py PERF loopback|memif"""
+import sys
+
+from programs import SERVER, Memif, Pair, Program
+
+BW = (" #bytes     #iterations    BW peak[{0}/sec]    BW average[{0}/sec]   MsgRate[Mpps]")
+LAT = (" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
+       "   99% percentile[usec]   99.9% percentile[usec]")
+RULE = "-" * 87
+ALL = [2 ** i for i in range(1, 24)]
+BW_COLUMNS, LAT_COLUMNS = 9, 9
+VERBS, TESTS = ("write", "read", "send"), ("bw", "lat")
+
+
+def rows(program):
+    """The table's rows, as numbers where they are numbers; the CRC column says on or off, the share may be `-`."""
+    return [line.split() for line in program.lines["out"] if line[:1] == " " and line[1:2].isdigit()]
+
+
+def problems(program, code, test, sizes, unit="MiB", iters=20):
+    out = program.lines["out"]
+    header = LAT if test == "lat" else BW.format(unit)
+    if code != 0:
+        yield f"exit code {code}"
+    if program.errors():
+        yield f"it says {program.errors()}"
+    if not any(line.startswith(header) for line in out):
+        yield f"the line '{header}' is missing"
+    if out.count(RULE) != 3:
+        yield f"{out.count(RULE)} rules of 87 dashes, not 3"
+    table = rows(program)
+    if [int(row[0]) for row in table] != sizes:
+        yield f"sizes {[row[0] for row in table]}, not {sizes}"
+    for row in table:
+        if len(row) != (LAT_COLUMNS if test == "lat" else BW_COLUMNS) or (iters and int(row[1]) != iters):
+            yield f"row {row}"
+        elif test == "lat":
+            least, most, typical, mean = map(float, row[2:6])
+            if not 0 < least <= typical <= most or not least <= mean <= most:
+                yield f"times out of order in {row}"
+        elif not float(row[3]) <= float(row[2]) or not float(row[4]) > 0 or row[5] != "on":
+            yield f"peak below average, nothing moved, or no CRC in {row}"
+
+
+def report(name, found, *programs):
+    found = list(found)
+    print(f"{'FAILED' if found else 'ok'}  {name}")
+    for what in found:
+        print("    " + what)
+    if found:
+        print(*programs, sep="\n")
+    sys.stdout.flush()
+    return bool(found)
+
+
+def loopback(perf):
+    """Arguments, what is measured, sizes, more."""
+    cases = [(["--verb", v, "--test", t, "-a", "-n", "20"], t, ALL, {}) for v in VERBS for t in TESTS]
+    cases += [(["-n", "20", "-q", "4", "--report_gbits"], "bw", [65536], {"unit": "Gb", "iters": 80}),
+              (["--verb", "send", "-n", "20", "-s", "1", "-I", "64", "-l", "8"], "bw", [1], {}),
+              (["-D", "1", "-s", "4096", "--mtu", "1500"], "bw", [4096], {"iters": None})]
+    failed = False
+    for arguments, test, sizes, more in cases:
+        program = Program(perf, *arguments, cores=2, memory=512)
+        code = program.wait(120)
+        program.kill()
+        failed |= report(" ".join(arguments), problems(program, code, test, sizes, **more), program)
+    return failed
+
+
+def two_processes(perf):
+    failed = False
+    for verb in VERBS:
+        for test in TESTS:
+            with Pair(Memif()) as pair:
+                server = pair.start(0, perf, "--server")
+                client = pair.start(1, perf, "--verb", verb, "--test", test, "-n", "20", "-s", "4096", SERVER)
+                code = client.wait(60)
+                found = list(problems(client, code, test, [4096]))
+                code = server.wait(10)
+                if code != 0 or server.errors():
+                    found.append(f"the server ended with {code}, {server.errors()}")
+                failed |= report(f"{verb} {test} over memif", found, server, client)
+    return failed
+
+
+def main():
+    perf, kind = sys.argv[1:3]
+    return {"loopback": loopback, "memif": two_processes}[kind](perf)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
