@@ -237,7 +237,7 @@ cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns)
 	iw_cm_id handle;
 
 	cm->now_ns = now_ns;
-	id = arrives ? cm_startup_arrive(cm, ready, now_ns) : cm_id_at(cm, ready->owner);
+	id = arrives ? cm_startup_arrive(cm, ready, now_ns) : cm_startup_owner(cm, ready);
 	if (!id || id->conn != ready->conn) {
 		cm->n.stale_ready += !arrives;
 		return;

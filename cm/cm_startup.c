@@ -108,6 +108,21 @@ cm_startup_arrive(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns)
 	return id;
 }
 
+struct cm_id *
+cm_startup_owner(struct cm *cm, const struct tcp_ready *ready)
+{
+	struct cm_id *id = cm_id_at(cm, ready->owner);
+	struct cm_listener *l;
+
+	if (!id || id->st.phase != CM_LISTENING)
+		return id;
+	l = cm_id_listener(cm, id);
+	for (struct iw_link *n = l->children.head.next; n != &l->children.head; n = n->next)
+		if (iw_list_entry(n, struct cm_id, child_link)->conn == ready->conn)
+			return iw_list_entry(n, struct cm_id, child_link);
+	return NULL;
+}
+
 /* What becomes of a whole Request. */
 static enum cm_event
 judge_request(struct cm *cm, const struct cm_id *id, const struct cm_setup *s)

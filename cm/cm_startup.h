@@ -8,6 +8,10 @@
 /* A connection came in at a listener: it gets an id.  NULL: it was reset. */
 struct cm_id *cm_startup_arrive(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns);
 
+/* Whose entry it is.  One that was popped before its connection was adopted still names the listener: then the child.
+ */
+struct cm_id *cm_startup_owner(struct cm *cm, const struct tcp_ready *ready);
+
 /* Octets may have come for an id that still reads the stream itself. */
 void cm_startup_read(struct cm *cm, iw_cm_id handle, uint64_t now_ns);
 

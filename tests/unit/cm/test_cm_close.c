@@ -289,16 +289,55 @@ test_destroy_while_closing(void **state)
 	cmsim_close(&s);
 }
 
+/* The same with a message half in TCP: a FIN would pretend that it is whole. */
+static void
+test_destroy_while_a_message_is_cut(void **state)
+{
+	static uint8_t big[1 << 20];
+	struct iw_send_wr wr = {.wr_id = 2, .opcode = IW_WR_SEND, .num_sge = 1};
+	struct iw_sge sge = {.addr = (uintptr_t)big, .length = sizeof(big)};
+	struct iw_mr *mr;
+	int err;
+
+	(void)state;
+	for (int cut = 0; cut < 2; cut++) {
+		open_pair();
+		mr = iw_mr_reg(s.h[0].pd, big, sizeof(big), 0, &err);
+		sge.lkey = iw_mr_lkey(mr);
+		sge.length = cut ? sizeof(big) : 100;
+		wr.sg_list = &sge;
+		assert_int_equal(iw_post_send(p.qa, &wr, NULL), 0);
+		s.h[0].posted++;
+		assert_int_equal(cmsim_disconnect(&s.h[0], p.a, false), 0);
+		rdmap_doorbells(s.h[0].rdmap);
+		s.cut = true; /* the first flight of it is out, and no ACK comes */
+		cmsim_run(&s, 10 * IW_US);
+		assert_int_equal(cmsim_destroy(&s.h[0], p.a), 0);
+		cmsim_run(&s, 10 * IW_US);
+		assert_int_equal(s.rsts[0], cut);
+		assert_int_equal(s.h[0].completed, s.h[0].posted);
+		assert_int_equal(iw_mr_dereg(mr), 0);
+		cmsim_close(&s);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_graceful),         cmocka_unit_test(test_both_at_once),
-		cmocka_unit_test(test_abrupt),           cmocka_unit_test(test_qp_destroyed),
-		cmocka_unit_test(test_terminate),        cmocka_unit_test(test_terminate_while_closing),
-		cmocka_unit_test(test_terminate_linger), cmocka_unit_test(test_closing_is_bounded),
-		cmocka_unit_test(test_half_is_bounded),  cmocka_unit_test(test_fin_with_reads_outstanding),
-		cmocka_unit_test(test_peer_dies),        cmocka_unit_test(test_destroy_while_closing),
+		cmocka_unit_test(test_graceful),
+		cmocka_unit_test(test_both_at_once),
+		cmocka_unit_test(test_abrupt),
+		cmocka_unit_test(test_qp_destroyed),
+		cmocka_unit_test(test_terminate),
+		cmocka_unit_test(test_terminate_while_closing),
+		cmocka_unit_test(test_terminate_linger),
+		cmocka_unit_test(test_closing_is_bounded),
+		cmocka_unit_test(test_half_is_bounded),
+		cmocka_unit_test(test_fin_with_reads_outstanding),
+		cmocka_unit_test(test_peer_dies),
+		cmocka_unit_test(test_destroy_while_closing),
+		cmocka_unit_test(test_destroy_while_a_message_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

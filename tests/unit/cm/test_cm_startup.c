@@ -251,13 +251,69 @@ test_no_ids_left(void **state)
 	cmsim_close(&s);
 }
 
+/* Handshake, Request and FIN lie before the door together: one ready entry has them all. */
+static void
+test_everything_at_once(void **state)
+{
+	struct iw_addr to, from = {.port = 0};
+	uint8_t octets[64];
+	struct iw_qp *qp;
+
+	(void)state;
+	cmsim_open(&s, &(struct cmsim_opts){.raw_client = true});
+	listener = cmsim_listen(&s.h[1], 8);
+	qp = cmsim_qp(&s.h[1]);
+	to = cmsim_addr(&s, 1);
+	assert_int_equal(tcp_open(s.h[0].tcp, &from, &to, NULL, 97, s.now_ns, &conn), 0);
+	for (int i = 0; i < 100 && !(cmsim_raw_bits(&s.h[0]) & TCP_READY_UP); i++)
+		cmsim_step(&s, s.now_ns + 1 * IW_MS); /* the last ACK is not there yet */
+	s.h[1].frozen = true;
+	cmsim_raw_send(&s.h[0], conn, octets, good(octets));
+	tcp_close(s.h[0].tcp, conn, s.now_ns);
+	cmsim_run(&s, 1 * IW_MS);
+	s.h[1].frozen = false;
+	cmsim_run(&s, 1 * IW_MS);
+	assert_int_equal(cmsim_accept(&s.h[1], asked(0), qp, NULL), -IW_E_CONNRESET);
+	cmsim_run(&s, 100 * IW_SEC);
+	assert_int_equal(tcp_conn_count(s.h[1].tcp), 0);
+	cmsim_close(&s);
+}
+
+/* Both connect at once, each from the port that the other asks for: TCP makes one connection of it, and MPA has two
+ * initiators.  Both notice (M2, RFC 5044 §7.1.2 rule 8). */
+static void
+test_simultaneous_open(void **state)
+{
+	iw_cm_id ids[2];
+
+	(void)state;
+	cmsim_open(&s, NULL);
+	for (uint32_t n = 0; n < 2; n++) {
+		struct iw_cm_attr a = {.local_port = (uint16_t)(6000 + n)};
+		struct iw_addr to = cmsim_addr(&s, !n);
+
+		to.port = (uint16_t)(6000 + !n);
+		ids[n] = cmsim_id(&s.h[n]);
+		assert_int_equal(cm_connect(s.h[n].cm, ids[n], &to, cmsim_qp(&s.h[n]), &a, s.now_ns), 0);
+		s.h[n].seen[s.h[n].seen_n++] = (struct cmsim_seen){.id = ids[n], .owed_replies = 1};
+	}
+	cmsim_run(&s, 30 * IW_SEC);
+	for (uint32_t n = 0; n < 2; n++) {
+		assert_string_equal(cmsim_story(&s.h[n], ids[n]), "CONNECT_REPLY(PROTO)");
+		assert_int_equal(cm_state(s.h[n].cm, ids[n]), IW_CM_IDLE);
+		assert_int_equal(tcp_conn_count(s.h[n].tcp), 0);
+	}
+	cmsim_close(&s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),        cmocka_unit_test(test_wrong_key),
-		cmocka_unit_test(test_early_octets),    cmocka_unit_test(test_unfinished),
-		cmocka_unit_test(test_half_open_flood), cmocka_unit_test(test_no_ids_left),
+		cmocka_unit_test(test_requests),           cmocka_unit_test(test_wrong_key),
+		cmocka_unit_test(test_early_octets),       cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_half_open_flood),    cmocka_unit_test(test_no_ids_left),
+		cmocka_unit_test(test_everything_at_once), cmocka_unit_test(test_simultaneous_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
