@@ -51,9 +51,8 @@ tcp_timer_linger(struct tcp *tcp, struct tcp_conn *c, uint64_t delay_ns, uint64_
 	tcp_timer_set(tcp, c, TCP_TIMER_LINGER, at);
 }
 
-/* The RTO, doubled with each probe. */
-static uint64_t
-persist_interval(const struct tcp_conn *c)
+uint64_t
+tcp_timer_persist_interval(const struct tcp_conn *c)
 {
 	uint64_t rto = c->rtt.rto_ns;
 	uint8_t shift = c->persist_backoff < 16 ? c->persist_backoff : 16;
@@ -70,6 +69,6 @@ tcp_timer_persist(struct tcp *tcp, struct tcp_conn *c, bool on, uint64_t now_ns)
 		return;
 	c->persist_backoff = 0;
 	tcp_conn_clear(c, TCP_CONN_PROBE);
-	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, on ? iw_time_after(now_ns, persist_interval(c)) : IW_NEVER);
+	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, on ? iw_time_after(now_ns, tcp_timer_persist_interval(c)) : IW_NEVER);
 	tcp_conn_slow(c);
 }

@@ -46,6 +46,9 @@ void tcp_timer_keepalive(struct tcp *tcp, struct tcp_conn *c);
 /* Bounds the rest of a released connection: at most delay_ns from now, earlier if so it was. */
 void tcp_timer_linger(struct tcp *tcp, struct tcp_conn *c, uint64_t delay_ns, uint64_t now_ns);
 
+/* Until the next probe: the RTO, doubled with each. */
+uint64_t tcp_timer_persist_interval(const struct tcp_conn *c);
+
 /* Persist, on and off. */
 void tcp_timer_persist(struct tcp *tcp, struct tcp_conn *c, bool on, uint64_t now_ns);
 

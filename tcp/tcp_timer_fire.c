@@ -53,7 +53,7 @@ fire_persist(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 		c->persist_backoff++;
 	tcp_conn_set(c, TCP_CONN_PROBE);
 	tcp_conn_kick(tcp, c);
-	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, iw_time_after(now_ns, persist_interval(c)));
+	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, iw_time_after(now_ns, tcp_timer_persist_interval(c)));
 }
 
 static void

@@ -21,6 +21,7 @@
 #include "seq.h"
 #include "tcp.h"
 #include "tcp_hdr.h"
+#include "tcp_conn.h"
 #include "tcp_pvt.h"
 
 #define SIM_FRAMES 4096
