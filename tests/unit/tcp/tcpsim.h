@@ -20,8 +20,8 @@
 #include "net.h"
 #include "seq.h"
 #include "tcp.h"
-#include "tcp_hdr.h"
 #include "tcp_conn.h"
+#include "tcp_hdr.h"
 #include "tcp_pvt.h"
 
 #define SIM_FRAMES 4096
