@@ -4,13 +4,13 @@
 #include <iwarp/err.h>
 
 #include "cm_active.h"
-#include "cm_close.h"
-#include "cm_event.h"
 #include "cm_id.h"
 #include "cm_passive.h"
+#include "cm_startup.h"
 #include "cm_step.h"
 #include "cm_stream.h"
 #include "cm_timer.h"
+#include "cm_tw.h"
 
 /* ---- the object ---- */
 
@@ -84,8 +84,12 @@ cm_free(struct cm *cm)
 iw_cm_id
 cm_id_create(struct cm *cm, iw_cm_handler handler, void *context)
 {
-	struct cm_id *id = handler ? cm_id_new(cm, handler, context, CM_ID_USER) : NULL;
+	struct cm_id *id;
 
+	if (!handler)
+		return 0; /* nobody would hear of it */
+	cm_step_make_room(cm, cm->now_ns);
+	id = cm_id_new(cm, handler, context, CM_ID_USER);
 	return id ? id->handle : 0;
 }
 
@@ -138,7 +142,7 @@ answer(struct cm *cm, iw_cm_id handle, enum cm_event ev, uint64_t now_ns, int *e
 	*err = -IW_E_STALE;
 	if (!id)
 		return NULL;
-	cm_passive_probe(cm, handle, now_ns);
+	cm_startup_probe(cm, handle, now_ns);
 	*err = cm_step_would(cm, id, ev);
 	if (!*err)
 		return id;
@@ -224,21 +228,6 @@ cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns)
 
 /* ---- fed by the engine ---- */
 
-static void
-read_startup(struct cm *cm, iw_cm_id handle, uint64_t now_ns)
-{
-	struct cm_id *id = cm_id_at(cm, handle);
-
-	if (!id || !id->conn)
-		return;
-	if (id->st.phase == CM_ORPHAN)
-		cm_close_swallow(cm, id, now_ns);
-	else if (id->st.phase == CM_AWAIT_REPLY)
-		cm_active_read(cm, id, now_ns);
-	else
-		cm_passive_read(cm, id, now_ns);
-}
-
 void
 cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns)
 {
@@ -248,7 +237,7 @@ cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns)
 	iw_cm_id handle;
 
 	cm->now_ns = now_ns;
-	id = arrives ? cm_passive_arrive(cm, ready, now_ns) : cm_id_at(cm, ready->owner);
+	id = arrives ? cm_startup_arrive(cm, ready, now_ns) : cm_startup_owner(cm, ready);
 	if (!id || id->conn != ready->conn) {
 		cm->n.stale_ready += !arrives;
 		return;
@@ -258,7 +247,7 @@ cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns)
 	id->held = 0;
 	if (bits & TCP_READY_UP && !arrives)
 		cm_step_event(cm, id, CM_EV_UP, now_ns);
-	read_startup(cm, handle, now_ns);
+	cm_startup_read(cm, handle, now_ns);
 	cm_stream_look(cm, handle, now_ns);
 	cm_stream_ends(cm, handle, bits, now_ns);
 }
@@ -283,7 +272,8 @@ cm_tick(struct cm *cm, uint64_t now_ns)
 	while ((id = cm_timer_due(cm, now_ns)))
 		cm_step_event(cm, id, CM_EV_TIMER, now_ns);
 	while (tcp_timewait_gone(cm->tcp, &tag))
-		cm_event_tw_gone(cm, tag, now_ns);
+		if ((id = cm_tw_gone(cm, tag)))
+			cm_step_event(cm, id, CM_EV_TIMEWAIT_GONE, now_ns);
 }
 
 uint64_t

@@ -44,11 +44,14 @@ void cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns);
 
 /* ---- fed by lib/engine ---- */
 
-/* A ready entry of tcp.  While the id is in start-up cm reads the stream itself; afterwards it looks at FIN, RST,
- * TIMEOUT, UNREACH and CLOSED only: the engine feeds RX to the QP first (design: flushed before CLOSE). */
+/* Every ready entry of tcp.  One with a stream (a QP's handle, set when start-up is over) goes to that QP first:
+ * mpa_rx() on what is in order, consumed as it says; tcp_ready_again() when it stopped for its budget.  cm reads the
+ * stream itself during start-up; afterwards it looks at FIN, RST, TIMEOUT, UNREACH and CLOSED only, and holds them
+ * back, asking for another entry, while octets before them are still being taken (design: flushed before CLOSE). */
 void cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns);
+/* Every entry of rdmap's list, after what was filled has been appended (a FIN follows a Terminate).  A Terminate is
+ * filled without a grant. */
 void cm_qp_out(struct cm *cm, const struct rdmap_out *out, uint64_t now_ns);
-/* Does the stream of this ready entry belong to a QP in full operation? (then the engine runs mpa_rx on it) */
 void cm_tick(struct cm *cm, uint64_t now_ns);
 uint64_t cm_deadline(const struct cm *cm);
 

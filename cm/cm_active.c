@@ -7,7 +7,6 @@
 #include "cm_close.h"
 #include "cm_frame.h"
 #include "cm_qp.h"
-#include "cm_step.h"
 #include "iw_time.h"
 
 #define CONNECT_TIMEOUT_NS (10 * IW_SEC)
@@ -153,52 +152,4 @@ cm_active_terminate(struct cm *cm, struct cm_id *id)
 	enum rdmap_fault fault = s && s->fault != RDMAP_FAULT_NONE ? s->fault : RDMAP_FAULT_MPA_LOCAL;
 
 	(void)cm_frame_send(cm, id, cm_frame_terminate(cm, fault));
-}
-
-static enum cm_event
-judge(struct cm *cm, struct cm_setup *s)
-{
-	struct mpa_neg neg;
-
-	mpa_neg_initiator(&s->local, &s->request, &s->reply, &neg);
-	s->stream = neg.stream;
-	s->fault = neg.fault;
-	switch (neg.verdict) {
-	case MPA_NEG_AGREED:
-		return CM_EV_REPLY;
-	case MPA_NEG_REJECTED:
-		return CM_EV_REPLY_REJECT;
-	case MPA_NEG_TERMINATE:
-		cm->n.drop_reply_unfit++;
-		return CM_EV_REPLY_TERM;
-	case MPA_NEG_REJECT:
-	case MPA_NEG_CLOSE:
-		break;
-	}
-	cm->n.drop_reply_bad++;
-	return CM_EV_REPLY_BAD;
-}
-
-void
-cm_active_read(struct cm *cm, struct cm_id *id, uint64_t now_ns)
-{
-	struct cm_setup *s = cm_id_setup(cm, id);
-	struct mpa_startup reply;
-	uint32_t total, there;
-	enum mpa_hdr_verdict v = cm_frame_read(cm, id, true, &reply, s->theirs, &total, &there);
-	enum cm_event ev = CM_EV_REPLY_BAD;
-
-	if (v == MPA_HDR_NEED)
-		return;
-	if (v == MPA_HDR_OK) {
-		s->reply = reply;
-		/* What follows are the first FPDUs (M5): they stay where they are. */
-		tcp_rx_consume(cm->tcp, id->conn, total, now_ns);
-		ev = judge(cm, s);
-		if (s->stream.rtr != QP_RTR_NONE)
-			id->rtr_end = mpa_hdr_startup_len(&s->request) + 1;
-	} else {
-		cm->n.drop_reply_bad++;
-	}
-	cm_step_event(cm, id, ev, now_ns);
 }

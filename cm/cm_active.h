@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The initiator: SYN, Request, Reply (RFC 5044 §7.1, RFC 6581). */
+/* The initiator: SYN and Request, effects of the table's actions (RFC 5044 §7.1, RFC 6581). */
 #ifndef CM_ACTIVE_H
 #define CM_ACTIVE_H
 
@@ -18,8 +18,5 @@ bool cm_active_retry(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 
 /* TERM: the Terminate that is due. */
 void cm_active_terminate(struct cm *cm, struct cm_id *id);
-
-/* Octets have come in AWAIT_REPLY. */
-void cm_active_read(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 
 #endif

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm_event.h"
-
 #include <assert.h>
+#include <iwarp/err.h>
 #include <string.h>
 
 #include "cm_step.h"
-
-void
-cm_event_queue(struct cm *cm, struct cm_id *id)
-{
-	if (id->st.bits & CM_P_ALL && cm->telling != id->handle)
-		iw_list_add(&cm->events, &id->event_link);
-	else
-		iw_list_del(&id->event_link);
-}
 
 /* Private data outlives whatever the handler does to the id: it is copied. */
 static void
@@ -45,7 +35,7 @@ static void
 fill_reply(struct cm *cm, struct iw_cm_event *ev, const struct cm_setup *s)
 {
 	ev->revision = s->request.rev;
-	if (s->reply.reply)
+	if (s->reply.reply && (ev->status == 0 || ev->status == -IW_E_CONNREFUSED))
 		fill_private(cm, ev, &s->reply);
 	if (ev->status)
 		return;
@@ -116,43 +106,6 @@ cm_event_done(struct cm *cm, iw_cm_id handle, int result, uint64_t now_ns)
 	cm->now_ns = now_ns;
 	if (id)
 		cm_step_event(cm, id, result ? CM_EV_DESTROY : CM_EV_DONE, now_ns);
-}
-
-static struct cm_tw *
-tw_of(struct cm *cm, uint32_t slot)
-{
-	return &cm->tw[(slot & IW_POOL_INDEX_MASK) - 1];
-}
-
-uint32_t
-cm_event_tw_tag(struct cm *cm, struct cm_id *id)
-{
-	struct cm_tw *tw = tw_of(cm, id->handle);
-
-	tw->id = id->handle;
-	tw->gen = (tw->gen + 1) & IW_POOL_GEN_MASK;
-	tw->armed = true;
-	return (uint32_t)tw->gen << IW_POOL_INDEX_BITS | (id->handle & IW_POOL_INDEX_MASK);
-}
-
-void
-cm_event_tw_cancel(struct cm *cm, struct cm_id *id)
-{
-	tw_of(cm, id->handle)->armed = false;
-}
-
-void
-cm_event_tw_gone(struct cm *cm, uint32_t tag, uint64_t now_ns)
-{
-	struct cm_tw *tw = tw_of(cm, tag);
-	struct cm_id *id;
-
-	if (!tw->armed || tw->gen != tag >> IW_POOL_INDEX_BITS)
-		return;
-	tw->armed = false;
-	id = cm_id_at(cm, tw->id);
-	if (id)
-		cm_step_event(cm, id, CM_EV_TIMEWAIT_GONE, now_ns);
 }
 
 const char *

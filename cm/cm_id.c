@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-#include "cm_step.h"
-
 struct cm_id *
 cm_id_at(const struct cm *cm, iw_cm_id handle)
 {
@@ -29,19 +27,6 @@ cm_id_qp(const struct cm *cm, const struct cm_id *id)
 	return id->qp ? qp_at(cm->rdmap, id->qp) : NULL;
 }
 
-/* The oldest connection that nobody knows of goes: one that has not sent its Request (M19), or an orphan. */
-static bool
-reap_oldest(struct cm *cm)
-{
-	struct iw_link *l = iw_list_first(&cm->half);
-
-	if (!l)
-		return false;
-	cm->n.drop_reaped++;
-	cm_step_event(cm, iw_list_entry(l, struct cm_id, half_link), CM_EV_REAP, cm->now_ns);
-	return true;
-}
-
 struct cm_id *
 cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, enum cm_id_kind kind)
 {
@@ -49,8 +34,6 @@ cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, enum cm_id_kind k
 	uint32_t handle;
 	bool spare;
 
-	while (kind != CM_ID_ORPHAN && cm->ids.used >= cm->params.max_ids && reap_oldest(cm))
-		;
 	spare = cm->ids.used >= cm->params.max_ids;
 	if (spare && kind == CM_ID_USER)
 		return NULL;
@@ -121,6 +104,15 @@ cm_id_trim(struct cm *cm, struct cm_id *id)
 	}
 	if (!untold)
 		cm_id_setup_free(cm, id);
+}
+
+void
+cm_id_queue(struct cm *cm, struct cm_id *id)
+{
+	if (id->st.bits & CM_P_ALL && cm->telling != id->handle)
+		iw_list_add(&cm->events, &id->event_link);
+	else
+		iw_list_del(&id->event_link);
 }
 
 void

@@ -124,8 +124,7 @@ struct iw_qp *cm_id_qp(const struct cm *cm, const struct cm_id *id);
 /* USER: made by a call; CHILD: for a connection that came in; ORPHAN: for one that was let go. */
 enum cm_id_kind { CM_ID_USER, CM_ID_CHILD, CM_ID_ORPHAN };
 
-/* A new id in IDLE; when ids are short, the oldest connection that nobody knows of makes room.  Children and orphans
- * may take spare ones.  NULL: none left. */
+/* A new id in IDLE; children and orphans may take spare ones.  NULL: none left; cm_step_make_room() comes before. */
 struct cm_id *cm_id_new(struct cm *cm, iw_cm_handler handler, void *context, enum cm_id_kind kind);
 
 /* Gives it what start-up needs; NULL when memory is short. */
@@ -134,6 +133,9 @@ void cm_id_setup_free(struct cm *cm, struct cm_id *id);
 
 /* Frees the setup when start-up is over and told. */
 void cm_id_trim(struct cm *cm, struct cm_id *id);
+
+/* Puts the id in the list of those that have something to tell, if it has. */
+void cm_id_queue(struct cm *cm, struct cm_id *id);
 
 /* Frees the id and all that hangs off it but connection and QP, which must be gone. */
 void cm_id_free(struct cm *cm, struct cm_id *id);

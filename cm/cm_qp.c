@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm_qp.h"
 
+#include "cm_tw.h"
+#include "len.h"
 #include "qp.h"
 
 bool
@@ -45,4 +47,82 @@ bool
 cm_qp_waits(const struct iw_qp *qp)
 {
 	return qp->rx_waits;
+}
+
+/* ---- effects ---- */
+
+/* The RTR is handed to TCP here and now, so that no call can come between Reply and RTR (peers.md 4).  Without an mbuf
+ * it goes when the QP is next in turn. */
+static void
+send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(cm->env->data_pool);
+	uint32_t room;
+
+	if (!m)
+		m = rte_pktmbuf_alloc(cm->env->ctl_pool);
+	if (!m) {
+		cm->n.no_mbuf++;
+		rdmap_run_add(qp);
+		return;
+	}
+	room = iw_len_min(tcp_tx_grant(cm->tcp, id->conn).emss, rte_pktmbuf_tailroom(m));
+	if (rdmap_tx_fill(qp, m, room, now_ns))
+		(void)tcp_tx_append(cm->tcp, id->conn, m);
+	else
+		rte_pktmbuf_free(m);
+}
+
+bool
+cm_qp_start(struct cm *cm, struct cm_id *id, uint64_t now_ns)
+{
+	struct cm_setup *s = cm_id_setup(cm, id);
+	struct iw_qp *qp = cm_id_qp(cm, id);
+
+	s->stream.conn = id->conn;
+	if (!qp || qp_start(qp, &s->stream, now_ns) != 0)
+		return false;
+	id->started = true;
+	cm->n.established++;
+	tcp_set_stream(cm->tcp, id->conn, id->qp);
+	if (id->want_tw)
+		tcp_want_timewait(cm->tcp, id->conn, cm_tw_tag(cm, id));
+	if (s->stream.initiator && s->stream.rtr != QP_RTR_NONE)
+		send_rtr(cm, id, qp, now_ns);
+	if (tcp_rx_pending(cm->tcp, id->conn))
+		tcp_ready_again(cm->tcp, id->conn);
+	return true;
+}
+
+void
+cm_qp_drain(struct cm *cm, struct cm_id *id)
+{
+	struct iw_qp *qp = cm_id_qp(cm, id);
+
+	if (qp)
+		qp_close(qp);
+}
+
+/* What the QP is told: the status of the CLOSE that follows; for ids that are freed, that it was given up. */
+static int
+end_err(const struct cm_id *id)
+{
+	return id->st.phase == CM_DEAD || id->st.phase == CM_REFUSED ? -(int)id->st.status : -IW_E_CONNABORTED;
+}
+
+void
+cm_qp_end(struct cm *cm, struct cm_id *id)
+{
+	struct iw_qp *qp = cm_id_qp(cm, id);
+
+	if (qp && id->started) {
+		id->term = cm_qp_term(qp);
+		qp_stream_end(qp, end_err(id));
+	}
+	if (id->conn)
+		tcp_set_stream(cm->tcp, id->conn, 0);
+	if (qp)
+		qp_unbind(qp);
+	id->qp = 0;
+	id->started = false;
 }

@@ -3,11 +3,10 @@
 
 #include "cm_active.h"
 #include "cm_close.h"
-#include "cm_event.h"
 #include "cm_passive.h"
 #include "cm_qp.h"
-#include "cm_stream.h"
 #include "cm_timer.h"
+#include "cm_tw.h"
 
 /* ---- facts ---- */
 
@@ -77,7 +76,7 @@ act_setup(struct cm *cm, struct cm_id *id, uint32_t actions, uint64_t now_ns)
 	enum cm_event failed = CM_EVENT_MAX;
 
 	if (actions & CM_A_CANCEL_TW)
-		cm_event_tw_cancel(cm, id);
+		cm_tw_cancel(cm, id);
 	if (actions & CM_A_RETRY && !cm_active_retry(cm, id, now_ns))
 		failed = CM_EV_RETRY_FAIL;
 	if (actions & CM_A_REQUEST && !cm_active_request(cm, id))
@@ -88,7 +87,7 @@ act_setup(struct cm *cm, struct cm_id *id, uint32_t actions, uint64_t now_ns)
 		cm_passive_reject(cm, id);
 	if (actions & CM_A_TERM)
 		cm_active_terminate(cm, id);
-	if (actions & CM_A_START && failed == CM_EVENT_MAX && !cm_stream_start(cm, id, now_ns))
+	if (actions & CM_A_START && failed == CM_EVENT_MAX && !cm_qp_start(cm, id, now_ns))
 		failed = CM_EV_START_FAIL;
 	return failed;
 }
@@ -96,20 +95,34 @@ act_setup(struct cm *cm, struct cm_id *id, uint32_t actions, uint64_t now_ns)
 static void
 act_close(struct cm *cm, struct cm_id *id, uint32_t actions, uint64_t now_ns)
 {
+	struct cm_id *orphan;
+
 	if (actions & CM_A_QP_CLOSE)
-		cm_close_qp_drain(cm, id);
+		cm_qp_drain(cm, id);
 	if (actions & CM_A_QP_END)
-		cm_close_qp_end(cm, id);
+		cm_qp_end(cm, id);
 	if (actions & CM_A_FIN)
 		cm_close_fin(cm, id, now_ns);
 	if (actions & CM_A_ABORT)
 		cm_close_abort(cm, id, now_ns);
 	if (actions & CM_A_FINISH)
 		cm_close_finish(cm, id, now_ns);
-	if (actions & CM_A_ORPHAN)
-		cm_close_orphan(cm, id, now_ns);
+	if (actions & CM_A_ORPHAN && (orphan = cm_close_orphan(cm, id, now_ns)))
+		cm_step_event(cm, orphan, CM_EV_ORPHANED, now_ns);
 	if (actions & CM_A_AGAIN)
 		id->again = true;
+}
+
+/* Each child leaves the list. */
+static void
+unlisten(struct cm *cm, struct cm_id *id, uint64_t now_ns)
+{
+	struct cm_listener *l = cm_id_listener(cm, id);
+	struct iw_link *child;
+
+	while ((child = iw_list_first(&l->children)))
+		cm_step_event(cm, iw_list_entry(child, struct cm_id, child_link), CM_EV_LISTENER_GONE, now_ns);
+	cm_passive_unlisten(cm, id, now_ns);
 }
 
 static void
@@ -120,7 +133,7 @@ act_lists(struct cm *cm, struct cm_id *id, uint32_t actions, uint64_t now_ns)
 	if (actions & CM_A_LEAVE)
 		cm_passive_leave(cm, id);
 	if (actions & CM_A_UNLISTEN)
-		cm_passive_unlisten(cm, id, now_ns);
+		unlisten(cm, id, now_ns);
 	cm->n.closes += (actions & CM_A_SAY_CLOSE) != 0;
 	cm->n.connects_failed += (actions & CM_A_SAY_REFUSAL) != 0;
 	if (id->st.phase != CM_AWAIT_REQUEST && id->st.phase != CM_ORPHAN)
@@ -158,7 +171,18 @@ cm_step_event(struct cm *cm, struct cm_id *id, enum cm_event ev, uint64_t now_ns
 		cm_step_event(cm, id, failed, now_ns);
 		return step.ret;
 	}
-	cm_event_queue(cm, id);
+	cm_id_queue(cm, id);
 	cm_id_trim(cm, id);
 	return step.ret;
+}
+
+void
+cm_step_make_room(struct cm *cm, uint64_t now_ns)
+{
+	struct iw_link *l;
+
+	while (cm->ids.used >= cm->params.max_ids && (l = iw_list_first(&cm->half))) {
+		cm->n.drop_reaped++;
+		cm_step_event(cm, iw_list_entry(l, struct cm_id, half_link), CM_EV_REAP, now_ns);
+	}
 }

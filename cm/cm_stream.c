@@ -1,54 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm_stream.h"
 
-#include "cm_event.h"
-#include "cm_frame.h"
 #include "cm_qp.h"
 #include "cm_step.h"
-#include "len.h"
-
-/* The RTR is handed to TCP here and now, so that no call can come between Reply and RTR (peers.md 4).  Without an mbuf
- * it goes when the QP is next in turn. */
-static void
-send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
-{
-	struct rte_mbuf *m = rte_pktmbuf_alloc(cm->env->data_pool);
-	uint32_t room;
-
-	if (!m)
-		m = rte_pktmbuf_alloc(cm->env->ctl_pool);
-	if (!m) {
-		cm->n.no_mbuf++;
-		rdmap_run_add(qp);
-		return;
-	}
-	room = iw_len_min(tcp_tx_grant(cm->tcp, id->conn).emss, rte_pktmbuf_tailroom(m));
-	if (rdmap_tx_fill(qp, m, room, now_ns))
-		(void)tcp_tx_append(cm->tcp, id->conn, m);
-	else
-		rte_pktmbuf_free(m);
-}
-
-bool
-cm_stream_start(struct cm *cm, struct cm_id *id, uint64_t now_ns)
-{
-	struct cm_setup *s = cm_id_setup(cm, id);
-	struct iw_qp *qp = cm_id_qp(cm, id);
-
-	s->stream.conn = id->conn;
-	if (!qp || qp_start(qp, &s->stream, now_ns) != 0)
-		return false;
-	id->started = true;
-	cm->n.established++;
-	tcp_set_stream(cm->tcp, id->conn, id->qp);
-	if (id->want_tw)
-		tcp_want_timewait(cm->tcp, id->conn, cm_event_tw_tag(cm, id));
-	if (s->stream.initiator && s->stream.rtr != QP_RTR_NONE)
-		send_rtr(cm, id, qp, now_ns);
-	if (tcp_rx_pending(cm->tcp, id->conn))
-		tcp_ready_again(cm->tcp, id->conn);
-	return true;
-}
 
 void
 cm_stream_look(struct cm *cm, iw_cm_id handle, uint64_t now_ns)

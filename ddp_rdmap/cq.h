@@ -14,7 +14,8 @@
 
 enum cq_arm { CQ_DISARMED, CQ_ARMED_SOLICITED, CQ_ARMED };
 
-struct iw_cq {
+/* Poller and engine have a cache line each. */
+struct iw_cq { /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	struct iw_wc *ring;
 	uint64_t mask;
 	struct rdmap *rdmap;
@@ -29,6 +30,7 @@ struct iw_cq {
 	struct door door;
 	uint32_t armed;             /* enum cq_arm; poller sets, whoever fires takes it back */
 	_Alignas(64) uint64_t head; /* engine: the next to be written */
+	uint64_t tail_seen;         /* engine: not all that was read, perhaps */
 	_Alignas(64) uint64_t tail; /* poller: the next to be read */
 };
 

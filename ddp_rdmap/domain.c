@@ -59,23 +59,6 @@ domain_create(const uint8_t secret[IW_SECRET_LEN])
 	return d;
 }
 
-/* The one place left of lib/port that asks for randomness: a domain is made before anything that could lend some.  Who
- * needs the same STags again calls domain_create(). */
-struct iw_domain *
-iw_domain_create(void)
-{
-	uint8_t secret[IW_SECRET_LEN];
-	struct iw_domain *d;
-
-	_Static_assert(sizeof(secret) == crypto_kdf_KEYBYTES, "a key is drawn whole");
-	if (sodium_init() < 0)
-		return NULL;
-	crypto_kdf_keygen(secret);
-	d = domain_create(secret);
-	sodium_memzero(secret, sizeof(secret));
-	return d;
-}
-
 int
 iw_domain_destroy(struct iw_domain *d)
 {

@@ -46,7 +46,7 @@ struct iw_pd {
 	uint32_t users; /* MRs and QPs */
 };
 
-/* A domain under a given secret; the public iw_domain_create() draws one.  NULL: memory is short. */
+/* A domain under a given secret; the public iw_domain_create() (lib/port) draws one.  NULL: memory is short. */
 struct iw_domain *domain_create(const uint8_t secret[IW_SECRET_LEN]);
 
 /* An engine joins: *reader is its number.  -IW_E_NOMEM when there are DOMAIN_READERS already. */

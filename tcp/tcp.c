@@ -7,11 +7,13 @@
 #include <rte_mempool.h>
 
 #include "iw_addr.h"
+#include "tcp_conn.h"
 #include "tcp_isn.h"
 #include "tcp_listen.h"
 #include "tcp_pmtu.h"
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
+#include "tcp_timer_fire.h"
 #include "tcp_tx.h"
 
 #define RCV_BUF_DEFAULT (1u << 20)

@@ -22,10 +22,10 @@ struct tcp; /* one engine's */
 
 struct tcp_params {
 	uint32_t max_conns, max_listeners, max_timewait;
-	uint64_t rto_min_ns;      /* 0: 200 ms */
-	uint32_t rcv_buf;         /* receive window limit of a connection, octets; 0: 1 MiB */
-	uint32_t max_ooo_mbufs;   /* out-of-order mbufs held in the whole engine; 0: a quarter of the data pool */
-	uint64_t msl_ns;          /* 0: 30 s */
+	uint64_t rto_min_ns;    /* 0: 200 ms */
+	uint32_t rcv_buf;       /* receive window limit of a connection, octets; 0: 1 MiB */
+	uint32_t max_ooo_mbufs; /* out-of-order mbufs held in the whole engine; 0: a quarter of the data pool */
+	uint64_t msl_ns;        /* 0: 30 s */
 };
 
 /* Of one connection; zero is the default of each field. */
@@ -36,8 +36,17 @@ struct tcp_attr {
 };
 
 enum tcp_state {
-	TCP_CLOSED, TCP_LISTEN, TCP_SYN_SENT, TCP_SYN_RCVD, TCP_ESTABLISHED, TCP_FIN_WAIT_1, TCP_FIN_WAIT_2, TCP_CLOSE_WAIT,
-	TCP_CLOSING, TCP_LAST_ACK, TCP_TIME_WAIT
+	TCP_CLOSED,
+	TCP_LISTEN,
+	TCP_SYN_SENT,
+	TCP_SYN_RCVD,
+	TCP_ESTABLISHED,
+	TCP_FIN_WAIT_1,
+	TCP_FIN_WAIT_2,
+	TCP_CLOSE_WAIT,
+	TCP_CLOSING,
+	TCP_LAST_ACK,
+	TCP_TIME_WAIT
 };
 
 struct tcp *tcp_create(struct iw_env *env, struct net *net, const struct tcp_params *params, uint64_t now_ns);
@@ -57,7 +66,7 @@ void tcp_unlisten(struct tcp *tcp, uint32_t listener, uint64_t now_ns);
 /* Opens actively.  local->ip all zero: ours; local->port 0: random (RFC 6056).  A SYN leaves at the next emit.
  * -IW_E_ADDRNOTAVAIL, -IW_E_ADDRINUSE, -IW_E_HOSTUNREACH, -IW_E_NOMEM. */
 int tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_attr *attr,
-             uint32_t owner, uint64_t now_ns, uint32_t *conn);
+	     uint32_t owner, uint64_t now_ns, uint32_t *conn);
 
 /* A connection that came in (ready bit UP, passive): the listener's place in the backlog is free again, owner
  * replaces the listener's.  The backlog counts connections in SYN_RCVD and established ones not yet adopted. */
@@ -148,7 +157,7 @@ struct tcp_info {
 	uint32_t emss;
 	uint32_t cwnd, ssthresh, snd_wnd, in_flight, queued; /* octets; queued: appended, not acknowledged */
 	uint64_t srtt_ns, rto_ns;
-	uint64_t appended;  /* octets appended since the connection was opened */
+	uint64_t appended; /* octets appended since the connection was opened */
 	uint64_t retransmits;
 	bool passive;
 };

@@ -4,7 +4,7 @@
 #ifndef TCP_ACCEPT_H
 #define TCP_ACCEPT_H
 
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 #include "tcp_hdr.h"
 
 /* X(name, what is done, counter); see enum tcp_accept_do. */

@@ -2,6 +2,7 @@
 #include "tcp_ack.h"
 
 #include "seq.h"
+#include "tcp_conn.h"
 #include "tcp_isn.h"
 #include "tcp_loss.h"
 #include "tcp_pvt.h"

@@ -4,7 +4,7 @@
 #ifndef TCP_ACK_H
 #define TCP_ACK_H
 
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 #include "tcp_hdr.h"
 
 /* SEG.ACK was checked: SND.UNA - MAX.SND.WND <= SEG.ACK <= SND.NXT (RFC 5961 §5), the state is synchronized.  The

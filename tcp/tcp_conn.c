@@ -6,7 +6,7 @@
 
 #include "iw_addr.h"
 #include "tcp_isn.h"
-#include "tcp_listen.h"
+#include "tcp_listener.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
@@ -14,13 +14,6 @@
 #define MSS_DEFAULT_V4 536 /* RFC 9293 MUST-15 */
 #define MSS_DEFAULT_V6 1220
 #define WND_UNSCALED_MAX 65535u
-
-/* IP and TCP header without options. */
-static uint32_t
-header_octets(const struct tcp_conn *c)
-{
-	return iw_addr_is_v4(&c->remote) ? 40 : 60;
-}
 
 /* The least shift that lets the whole buffer be advertised (RFC 7323 §2.3). */
 static uint8_t
@@ -33,12 +26,6 @@ wscale_for(uint32_t octets)
 	return shift;
 }
 
-uint16_t
-tcp_conn_own_mss(const struct tcp *tcp, const struct tcp_conn *c)
-{
-	return (uint16_t)(net_if(tcp->net)->mtu - header_octets(c));
-}
-
 /* Everything that does not depend on the peer's SYN. */
 static void
 init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
@@ -47,7 +34,7 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	c->ts_offset = tcp_isn_ts_offset(tcp->env, &c->tuple);
 	c->rcv_buf = tcp->params.rcv_buf;
 	c->rcv_wscale = wscale_for(c->rcv_buf);
-	c->peer_mss = tcp_conn_own_mss(tcp, c);
+	c->peer_mss = tcp_out_own_mss(tcp, c);
 	c->last_rx_ns = c->last_tx_ns = now_ns;
 	for (uint32_t i = 0; i < TCP_TIMERS; i++)
 		c->at_ns[i] = IW_NEVER;
@@ -145,19 +132,6 @@ tcp_conn_user(const struct tcp *tcp, uint32_t handle)
 	return c && !tcp_conn_has(c, TCP_CONN_RELEASED | TCP_CONN_UNSHOWN) ? c : NULL;
 }
 
-void
-tcp_conn_slow(struct tcp_conn *c)
-{
-	bool plain = c->state == TCP_ESTABLISHED && c->phase == TCP_PHASE_OPEN && c->dupacks == 0 &&
-		     c->txq.sacked_recs == 0 && !tcp_rxq_has_ooo(&c->rxq) && c->at_ns[TCP_TIMER_PERSIST] == IW_NEVER &&
-		     !tcp_conn_has(c, TCP_CONN_FIN_SEEN | TCP_CONN_RELEASED);
-
-	if (plain)
-		tcp_conn_clear(c, TCP_CONN_SLOW);
-	else
-		tcp_conn_set(c, TCP_CONN_SLOW);
-}
-
 /* Nothing is sent or expected any more; what was received stays readable. */
 static void
 quiesce(struct tcp *tcp, struct tcp_conn *c)
@@ -225,7 +199,6 @@ queue_fin(struct tcp *tcp, struct tcp_conn *c)
 		tcp_conn_set(c, TCP_CONN_CLOSE_WANTED);
 	else
 		tcp_conn_clear(c, TCP_CONN_CLOSE_WANTED);
-	tcp_conn_kick(tcp, c);
 }
 
 bool
@@ -312,8 +285,10 @@ act(struct tcp *tcp, struct tcp_conn *c, uint32_t actions, uint64_t now_ns)
 		to_timewait(tcp, c, (actions & TCP_ACT_ACK) != 0, now_ns);
 	else if (actions & TCP_ACT_ACK)
 		tcp_conn_ack(tcp, c, true);
-	if (actions & TCP_ACT_FIN)
+	if (actions & TCP_ACT_FIN) {
 		queue_fin(tcp, c);
+		tcp_conn_kick(tcp, c);
+	}
 	if (actions & TCP_ACT_DEFER_CLOSE)
 		tcp_conn_set(c, TCP_CONN_CLOSE_WANTED);
 	if ((actions & TCP_ACT_LINGER) && tcp_conn_has(c, TCP_CONN_RELEASED))
@@ -377,7 +352,7 @@ tcp_conn_ack(struct tcp *tcp, struct tcp_conn *c, bool now)
 void
 tcp_conn_set_mtu(struct tcp_conn *c, uint32_t mtu)
 {
-	uint32_t path = mtu > header_octets(c) + TCP_MSS_MIN ? mtu - header_octets(c) : TCP_MSS_MIN;
+	uint32_t path = mtu > tcp_conn_header_octets(c) + TCP_MSS_MIN ? mtu - tcp_conn_header_octets(c) : TCP_MSS_MIN;
 	uint32_t mss = path < c->peer_mss ? path : c->peer_mss;
 
 	c->emss = mss - (tcp_conn_has(c, TCP_CONN_TS) ? TCP_HDR_TS_LEN : 0);
@@ -414,9 +389,13 @@ tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns
 void
 tcp_conn_leave_backlog(struct tcp *tcp, struct tcp_conn *c)
 {
+	struct tcp_listener *l;
+
 	if (!tcp_conn_has(c, TCP_CONN_EMBRYO))
 		return;
 	tcp_conn_clear(c, TCP_CONN_EMBRYO);
 	iw_list_del(&c->embryo_link);
-	tcp_listen_left(tcp, c->listener);
+	l = (struct tcp_listener *)iw_pool_at(&tcp->listeners, c->listener);
+	if (l)
+		l->used--;
 }

@@ -5,6 +5,7 @@
 
 #include "iw_addr.h"
 #include "seq.h"
+#include "tcp_conn.h"
 #include "tcp_isn.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
@@ -73,15 +74,6 @@ tcp_unlisten(struct tcp *tcp, uint32_t listener, uint64_t now_ns)
 	}
 	tcp_demux_unlisten(&tcp->demux, l->addr.ip, l->addr.port);
 	iw_pool_put(&tcp->listeners, listener);
-}
-
-void
-tcp_listen_left(struct tcp *tcp, uint32_t listener)
-{
-	struct tcp_listener *l = listener_at(tcp, listener);
-
-	if (l)
-		l->used--;
 }
 
 static uint32_t

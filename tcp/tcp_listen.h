@@ -4,14 +4,9 @@
 #ifndef TCP_LISTEN_H
 #define TCP_LISTEN_H
 
-#include "list.h"
-#include "tcp_rx.h"
-
-struct tcp_listener {
-	struct iw_addr addr;
-	uint32_t owner, backlog, used;
-	struct iw_list embryos; /* connections in the backlog */
-};
+#include "tcp.h"
+#include "tcp_listener.h"
+#include "tcp_rx_seg.h"
 
 /* A segment for which there is no connection: a SYN for a listener opens one, all else gets RST or nothing.
  * timewait, isn_after: a SYN that a TIME_WAIT record (handle) lets in, our ISN has to lie above this; 0: none. */
@@ -19,8 +14,5 @@ void tcp_listen_rx(struct tcp *tcp, struct tcp_rx_seg *rx, uint32_t timewait, ui
 
 /* Somebody listens there who has a place free for this SYN. */
 bool tcp_listen_wants(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg);
-
-/* A connection has left the backlog of this listener (stale: nothing). */
-void tcp_listen_left(struct tcp *tcp, uint32_t listener);
 
 #endif

@@ -43,15 +43,17 @@ forget_duplicates(struct tcp_conn *c)
 	c->dup_octets = 0;
 }
 
-/* RFC 6582 §3.2 step 1: the third duplicate, unless it may come from our own retransmissions. */
-static void
+/* RFC 6582 §3.2 step 1: the third duplicate, unless it may come from our own retransmissions: true, a loss. */
+static bool
 count_duplicate(struct tcp_conn *c)
 {
 	if (c->dupacks < UINT8_MAX)
 		c->dupacks++;
 	c->dup_octets += c->emss;
-	if (c->dupacks == TCP_DUP_THRESH && iw_seq_gt(c->snd_una, c->recover))
-		mark_first_lost(c);
+	if (c->dupacks != TCP_DUP_THRESH || iw_seq_leq(c->snd_una, c->recover))
+		return false;
+	mark_first_lost(c);
+	return true;
 }
 
 /* RFC 6582 §3.2 step 3, partial ACK: the next hole begins at SND.UNA; what was acknowledged beyond one segment had
@@ -93,15 +95,15 @@ pace(struct tcp_conn *c, uint32_t delivered)
 static void
 open_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns)
 {
+	bool lost = false; /* what waits because of the path MTU is no loss */
+
 	if (f->advanced)
 		forget_duplicates(c);
-	if (tcp_conn_has(c, TCP_CONN_SACK)) {
-		if (f->delta.sacked || f->advanced)
-			tcp_sack_mark_lost(&c->txq, c->emss);
-	} else if (f->duplicate) {
-		count_duplicate(c);
-	}
-	if (!tcp_txq_lost_first(&c->txq)) {
+	if (tcp_conn_has(c, TCP_CONN_SACK))
+		lost = (f->delta.sacked || f->advanced) && tcp_sack_mark_lost(&c->txq, c->emss) > 0;
+	else if (f->duplicate)
+		lost = count_duplicate(c);
+	if (!lost) {
 		grow(c, f, now_ns);
 		return;
 	}

@@ -6,7 +6,7 @@
 #ifndef TCP_LOSS_H
 #define TCP_LOSS_H
 
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 
 /* What one ACK told. */
 struct tcp_loss_facts {

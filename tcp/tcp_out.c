@@ -20,8 +20,8 @@ struct path {
 
 /* Header and checksum in front of `payload` octets with that sum; the mbuf is net's from here on. */
 static void
-send(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
-     uint64_t now_ns)
+put(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
+    uint64_t now_ns)
 {
 	uint32_t payload = rte_pktmbuf_pkt_len(m);
 	uint32_t hdr_len = tcp_hdr_push(m, seg);
@@ -48,7 +48,7 @@ send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, const struct 
 {
 	struct path path = {&c->local, &c->remote, &c->route};
 
-	send(tcp, &path, m, seg, payload_sum, now_ns);
+	put(tcp, &path, m, seg, payload_sum, now_ns);
 	c->last_tx_ns = now_ns;
 }
 
@@ -76,8 +76,10 @@ window(struct tcp_conn *c)
 	uint32_t old = tcp_conn_rcv_wnd(c), step = iw_len_min(c->rcv_buf / 2, c->emss);
 	uint32_t wnd = iw_len_min(space, WND_FIELD_MAX << shift) & ~grain;
 
+	/* Rounded up what was promised would move on with each small segment: no further than one grain beyond the
+	 * buffer, then down (RFC 7323 §2.4; rcv_adv remembers what was promised). */
 	if (wnd < old || wnd - old < step)
-		wnd = (old + grain) & ~grain;
+		wnd = held + ((old + grain) & ~grain) <= c->rcv_buf + grain ? (old + grain) & ~grain : old & ~grain;
 	if (wnd > WND_FIELD_MAX << shift)
 		wnd = WND_FIELD_MAX << shift;
 	c->rcv_adv = iw_seq_max(c->rcv_adv, nxt + wnd);
@@ -107,6 +109,12 @@ fill(struct tcp_conn *c, struct tcp_seg *seg, uint32_t seq, uint8_t flags, uint6
 	tcp_conn_clear(c, TCP_CONN_ACK_OWED | TCP_CONN_ACK_NOW);
 }
 
+uint16_t
+tcp_out_own_mss(const struct tcp *tcp, const struct tcp_conn *c)
+{
+	return (uint16_t)(net_if(tcp->net)->mtu - tcp_conn_header_octets(c));
+}
+
 /* SYN offers everything; SYN-ACK what the peer has offered.  Its window is never scaled (RFC 7323 §2.2). */
 static void
 fill_syn(struct tcp *tcp, struct tcp_conn *c, struct tcp_seg *seg, uint64_t now_ns)
@@ -116,7 +124,7 @@ fill_syn(struct tcp *tcp, struct tcp_conn *c, struct tcp_seg *seg, uint64_t now_
 	fill(c, seg, c->iss, first ? TCP_SYN : TCP_SYN | TCP_ACK, now_ns);
 	seg->wnd = (uint16_t)iw_len_min(c->rcv_buf, WND_FIELD_MAX);
 	seg->has_mss = true;
-	seg->mss = tcp_conn_own_mss(tcp, c);
+	seg->mss = tcp_out_own_mss(tcp, c);
 	seg->has_ws = first || tcp_conn_has(c, TCP_CONN_WS);
 	seg->ws = c->rcv_wscale;
 	seg->sack_perm = first || tcp_conn_has(c, TCP_CONN_SACK);
@@ -224,7 +232,7 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 		return;
 	m = empty_mbuf(tcp);
 	if (m)
-		send(tcp, &path, m, seg, 0, now_ns);
+		put(tcp, &path, m, seg, 0, now_ns);
 }
 
 void

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "net.h"
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 #include "tcp_hdr.h"
 
 /* One record, for the first time or again.  0; -IW_E_NOMEM: no mbuf, nothing has changed.  A frame that net cannot
@@ -31,5 +31,8 @@ void tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_a
 
 /* The RST for a segment that nobody wants (RFC 9293 §3.10.7.1); nothing for one that is a RST itself. */
 void tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns);
+
+/* What our SYN says: MSS for our link. */
+uint16_t tcp_out_own_mss(const struct tcp *tcp, const struct tcp_conn *c);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "iw_addr.h"
 #include "seq.h"
+#include "tcp_conn.h"
 #include "tcp_pvt.h"
 
 #define MTU_MIN_V4 68 /* RFC 791 */

@@ -3,7 +3,7 @@
 #ifndef TCP_PMTU_H
 #define TCP_PMTU_H
 
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 
 /* err is about this connection.  What does not quote octets in flight is ignored, soft errors always, hard ones
  * outside the handshake.  Too big: EMSS is lowered, and what was sent in longer segments is sent again, re-cut. */

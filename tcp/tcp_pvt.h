@@ -8,7 +8,7 @@
 #include "net.h"
 #include "pool.h"
 #include "tcp.h"
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 #include "tcp_counters.h"
 #include "tcp_demux.h"
 #include "tcp_rxq.h"

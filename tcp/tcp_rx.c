@@ -7,6 +7,7 @@
 #include "seq.h"
 #include "tcp_accept.h"
 #include "tcp_ack.h"
+#include "tcp_conn.h"
 #include "tcp_isn.h"
 #include "tcp_listen.h"
 #include "tcp_out.h"

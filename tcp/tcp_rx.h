@@ -4,16 +4,8 @@
 #ifndef TCP_RX_H
 #define TCP_RX_H
 
-#include "tcp_conn.h"
-#include "tcp_hdr.h"
-
-/* A segment that is on its way through. */
-struct tcp_rx_seg {
-	struct tcp_seg seg;
-	struct rte_mbuf *m; /* ours to free; NULL: handed on */
-	const struct net_pkt *pkt;
-	uint64_t now_ns;
-};
+#include "tcp_conn_obj.h"
+#include "tcp_rx_seg.h"
 
 /* SYN_SENT (§3.10.7.3). */
 void tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx);

@@ -5,6 +5,7 @@
 #include "len.h"
 #include "seq.h"
 #include "tcp_ack.h"
+#include "tcp_conn.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
 #include "tcp_rx.h"

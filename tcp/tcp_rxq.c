@@ -407,6 +407,7 @@ tcp_rxq_consume(struct tcp_rxq *q, struct tcp_rxq_pool *p, uint32_t octets)
 	while (octets > 0) {
 		struct tcp_rxq_node *node = q->head;
 
+		assert(node != NULL);
 		if (octets < node->v.len) {
 			node->v.off += octets;
 			node->v.len -= octets;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tcp_timer.h"
 
-#include "tcp_loss.h"
 #include "tcp_pvt.h"
-
-#define KEEPALIVE_STEP_MIN_NS IW_SEC
-#define KEEPALIVE_STEP_MAX_NS (75 * IW_SEC)
-#define R1_RETRANSMITS 3 /* RFC 9293 §3.8.3: negative advice to the layer below */
 
 void
 tcp_timer_set(struct tcp *tcp, struct tcp_conn *c, enum tcp_conn_timer which, uint64_t at_ns)
@@ -56,9 +51,8 @@ tcp_timer_linger(struct tcp *tcp, struct tcp_conn *c, uint64_t delay_ns, uint64_
 	tcp_timer_set(tcp, c, TCP_TIMER_LINGER, at);
 }
 
-/* The RTO, doubled with each probe. */
-static uint64_t
-persist_interval(const struct tcp_conn *c)
+uint64_t
+tcp_timer_persist_interval(const struct tcp_conn *c)
 {
 	uint64_t rto = c->rtt.rto_ns;
 	uint8_t shift = c->persist_backoff < 16 ? c->persist_backoff : 16;
@@ -75,115 +69,6 @@ tcp_timer_persist(struct tcp *tcp, struct tcp_conn *c, bool on, uint64_t now_ns)
 		return;
 	c->persist_backoff = 0;
 	tcp_conn_clear(c, TCP_CONN_PROBE);
-	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, on ? iw_time_after(now_ns, persist_interval(c)) : IW_NEVER);
-	tcp_conn_slow(c);
-}
-
-static bool
-in_handshake(const struct tcp_conn *c)
-{
-	return c->state == TCP_SYN_SENT || c->state == TCP_SYN_RCVD;
-}
-
-/* SYN and SYN-ACK: how often, and whether there is a way at all. */
-static bool
-handshake_is_over(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
-{
-	const struct tcp_txq_rec *syn = tcp_txq_first(&c->txq);
-	uint32_t retries = c->state == TCP_SYN_SENT ? TCP_SYN_RETRIES : TCP_SYN_ACK_RETRIES;
-
-	if (net_reach(tcp->net, &c->route) == NET_REACH_FAILED)
-		tcp_conn_event(tcp, c, TCP_EV_UNREACH, now_ns);
-	else if (!c->syn_timeout_ns && syn && syn->rexmits >= retries)
-		tcp_conn_event(tcp, c, TCP_EV_TIMEOUT, now_ns);
-	return c->state == TCP_CLOSED;
-}
-
-static void
-fire_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
-{
-	if (in_handshake(c)) {
-		if (handshake_is_over(tcp, c, now_ns))
-			return;
-		tcp_conn_set(c, TCP_CONN_SYN_LOST);
-	}
-	tcp->n.rto++;
-	tcp_loss_rto(tcp, c, now_ns);
-	if (c->rtt.backoff >= R1_RETRANSMITS)
-		net_reconfirm(tcp->net, &c->route, now_ns);
-	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->rtt)));
-	tcp_conn_kick(tcp, c);
-}
-
-static void
-fire_persist(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
-{
-	if (c->persist_backoff < UINT8_MAX)
-		c->persist_backoff++;
-	tcp_conn_set(c, TCP_CONN_PROBE);
-	tcp_conn_kick(tcp, c);
-	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, iw_time_after(now_ns, persist_interval(c)));
-}
-
-static void
-fire_give_up(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
-{
-	tcp_conn_event(tcp, c, TCP_EV_TIMEOUT, now_ns);
-}
-
-static uint64_t
-keepalive_step(const struct tcp_conn *c)
-{
-	uint64_t step = c->keepalive_ns / 4;
-
-	if (step < KEEPALIVE_STEP_MIN_NS)
-		step = KEEPALIVE_STEP_MIN_NS;
-	return iw_time_min(step, KEEPALIVE_STEP_MAX_NS);
-}
-
-static void
-fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
-{
-	if (iw_time_after(c->last_rx_ns, c->keepalive_ns) > now_ns) {
-		tcp_timer_keepalive(tcp, c);
-		return;
-	}
-	if (c->keepalive_probes >= TCP_KEEPALIVE_PROBES) {
-		tcp_conn_event(tcp, c, TCP_EV_TIMEOUT, now_ns);
-		return;
-	}
-	c->keepalive_probes++;
-	tcp_conn_set(c, TCP_CONN_KEEPALIVE);
-	tcp_conn_kick(tcp, c);
-	tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, keepalive_step(c)));
-}
-
-/* The least of the deadlines is what the wheel has to know. */
-static void
-rearm(struct tcp *tcp, struct tcp_conn *c)
-{
-	uint64_t at = IW_NEVER;
-
-	for (uint32_t i = 0; i < TCP_TIMERS; i++)
-		at = iw_time_min(at, c->at_ns[i]);
-	iw_wheel_arm(&tcp->wheel, &c->timer, at);
-}
-
-void
-tcp_timer_fire(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
-{
-	static void (*const fire[TCP_TIMERS])(struct tcp *, struct tcp_conn *, uint64_t) = {
-		[TCP_TIMER_RTO] = fire_rto,        [TCP_TIMER_PERSIST] = fire_persist,
-		[TCP_TIMER_USER] = fire_give_up,   [TCP_TIMER_KEEPALIVE] = fire_keepalive,
-		[TCP_TIMER_LINGER] = fire_give_up,
-	};
-
-	for (uint32_t i = 0; i < TCP_TIMERS; i++) {
-		if (c->at_ns[i] > now_ns)
-			continue;
-		c->at_ns[i] = IW_NEVER;
-		fire[i](tcp, c, now_ns);
-	}
-	rearm(tcp, c);
+	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, on ? iw_time_after(now_ns, tcp_timer_persist_interval(c)) : IW_NEVER);
 	tcp_conn_slow(c);
 }

@@ -21,7 +21,7 @@
 #ifndef TCP_TIMER_H
 #define TCP_TIMER_H
 
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 
 #define TCP_SYN_RETRIES 7
 #define TCP_SYN_ACK_RETRIES 5
@@ -46,10 +46,10 @@ void tcp_timer_keepalive(struct tcp *tcp, struct tcp_conn *c);
 /* Bounds the rest of a released connection: at most delay_ns from now, earlier if so it was. */
 void tcp_timer_linger(struct tcp *tcp, struct tcp_conn *c, uint64_t delay_ns, uint64_t now_ns);
 
+/* Until the next probe: the RTO, doubled with each. */
+uint64_t tcp_timer_persist_interval(const struct tcp_conn *c);
+
 /* Persist, on and off. */
 void tcp_timer_persist(struct tcp *tcp, struct tcp_conn *c, bool on, uint64_t now_ns);
-
-/* What is due: acts on it and arms the rest.  The object may have ended afterwards; the caller settles it. */
-void tcp_timer_fire(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "len.h"
 #include "seq.h"
+#include "tcp_conn.h"
 #include "tcp_loss.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
@@ -45,22 +46,29 @@ cwnd_room(const struct tcp_conn *c)
 	return c->cc.cwnd > taken ? c->cc.cwnd - taken : 0;
 }
 
-/* Records that data may use: one for the SYN or FIN of each connection is kept back. */
-static bool
+/* Records that data of this connection may use.  One for the SYN or FIN of each connection is kept back; who has
+ * nothing under way may always have one, or nothing would ever wake it. */
+static uint32_t
 records_left(const struct tcp *tcp, const struct tcp_conn *c)
 {
-	return tcp->txq_pool.max - tcp->txq_pool.used > tcp->params.max_conns && c->txq.recs < QUEUE_MAX;
+	uint32_t all = tcp->txq_pool.max - tcp->txq_pool.used, kept = tcp->params.max_conns;
+	uint32_t free = all > kept ? all - kept : 0, mine = c->txq.recs < QUEUE_MAX ? QUEUE_MAX - c->txq.recs : 0;
+
+	if (free == 0 && all > 0 && tcp_txq_empty(&c->txq))
+		return 1;
+	return iw_len_min(free, mine);
 }
 
 static uint32_t
 grant_segments(const struct tcp *tcp, const struct tcp_conn *c)
 {
 	uint32_t room = iw_len_min(cwnd_room(c), window_room(c, c->txq.end)), segments;
+	uint32_t most = iw_len_min(GRANT_MAX, records_left(tcp, c));
 
-	if (!tcp_conn_may_send(c) || tcp_conn_has(c, TCP_CONN_CLOSE_WANTED) || !records_left(tcp, c))
+	if (!tcp_conn_may_send(c) || tcp_conn_has(c, TCP_CONN_CLOSE_WANTED) || most == 0)
 		return 0;
-	if (room >= GRANT_MAX * c->emss)
-		return GRANT_MAX;
+	if (room >= most * c->emss)
+		return most;
 	segments = (uint32_t)((room * c->emss_recip) >> 40);
 	/* Nothing at all is under way: one record to send in slices or to probe with (design D21). */
 	return segments == 0 && tcp_txq_empty(&c->txq) ? 1 : segments;
@@ -316,6 +324,8 @@ tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns)
 		enum turn turn = take_turn(tcp, c, limit, &n, now_ns);
 
 		made += n;
+		if (turn == TURN_IDLE && tcp_conn_has(c, TCP_CONN_CLOSE_WANTED) && c->state > TCP_ESTABLISHED)
+			turn = TURN_NO_MBUF; /* nor a record for its FIN */
 		if (turn == TURN_IDLE)
 			continue;
 		iw_list_add(turn == TURN_MORE ? &tcp->tx : &later, link);

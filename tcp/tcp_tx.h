@@ -4,7 +4,7 @@
 #ifndef TCP_TX_H
 #define TCP_TX_H
 
-#include "tcp_conn.h"
+#include "tcp_conn_obj.h"
 
 /* An ACK came: what waited may go, and an owner who got no grant may get one. */
 void tcp_tx_opened(struct tcp *tcp, struct tcp_conn *c);

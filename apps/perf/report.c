@@ -82,6 +82,7 @@ report_lat_row(const struct options *o, struct report_lat *r)
 {
 	/* A Read is a round trip; of the others half of it is reported, as perftest does. */
 	double us = o->verb == PERF_READ ? 1e-3 : 5e-4, sum = 0, squares = 0, mean;
+	uint64_t middle = r->n / 2;
 
 	qsort(r->ns, r->n, sizeof(r->ns[0]), compare);
 	for (uint64_t i = 0; i < r->n; i++) {
@@ -94,7 +95,7 @@ report_lat_row(const struct options *o, struct report_lat *r)
 	printf(" %-7u %-10llu          %-7.2f        %-7.2f      %-7.2f  	       %-7.2f     	%-7.2f	"
 	       "	%-7.2f 		%-7.2f\n",
 	       r->size, (unsigned long long)r->n, (double)r->ns[0] * us, (double)r->ns[r->n - 1] * us,
-	       (double)r->ns[r->n / 2] * us, mean, sqrt(fmax(0, squares / (double)r->n - mean * mean)),
+	       (double)r->ns[middle] * us, mean, sqrt(fmax(0, squares / (double)r->n - mean * mean)),
 	       (double)r->ns[(uint64_t)((double)r->n * 0.99)] * us,
 	       (double)r->ns[(uint64_t)((double)r->n * 0.999)] * us);
 	fflush(stdout);

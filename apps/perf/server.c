@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "peer.h"
@@ -113,27 +114,34 @@ take_options(struct options *o, const struct record *r)
 }
 
 /* A new run: its memory, and the answer. */
+/* What a run needs is there: the memory of the first run, which must not change hands while QPs use it. */
+static bool
+can_run(struct server *v, const struct record *r)
+{
+	if (!is_sane(r))
+		return false;
+	if (v->running)
+		return r->size <= v->peer.size && r->qps == v->o.qps && r->verb == (uint8_t)v->o.verb &&
+		       r->test == (uint8_t)v->o.test;
+	v->peer.qps = r->qps;
+	return peer_make_memory(&v->peer, r->size);
+}
+
+/* A new run, and the answer. */
 static void
 begin_run(struct server *v)
 {
 	const struct record *r = &v->peer.theirs;
-	struct record answer = {.kind = RECORD_REFUSED};
+	struct record answer = {.kind = can_run(v, r) ? RECORD_READY : RECORD_REFUSED, .size = r->size};
 
-	if (is_sane(r)) {
+	if (answer.kind == RECORD_READY) {
 		take_options(&v->o, r);
-		if (!v->running)
-			v->peer.qps = r->qps;
-		answer.kind = RECORD_READY;
-		answer.size = r->size;
-		if (r->size > v->peer.size && (v->running || !peer_make_memory(&v->peer, r->size)))
-			answer.kind = RECORD_REFUSED;
-	}
-	v->running |= answer.kind == RECORD_READY;
-	v->echoed = 0;
-	for (uint32_t q = 0; q < v->peer.qps; q++)
-		v->reposted[q] = v->told[q] = 0;
-	if (v->peer.mr && answer.kind == RECORD_READY)
+		v->running = true;
+		v->echoed = 0;
+		memset(v->reposted, 0, sizeof(v->reposted));
+		memset(v->told, 0, sizeof(v->told));
 		peer_in(&v->peer, 0)[r->size - 1] = 0;
+	}
 	peer_send_record(&v->peer, &answer);
 }
 

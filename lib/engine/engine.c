@@ -44,7 +44,8 @@ create_rooms(struct iw_engine *e, const struct engine_params *params, uint64_t n
 {
 	uint32_t conns = or_default(params->max_conns, DEFAULT_CONNS);
 	struct tcp_params tcp = tcp_sizes(params, conns);
-	struct rdmap_params rdmap = {.max_qps = or_default(params->max_qps, conns)};
+	/* An unfinished FPDU is given as long as the user timeout: TCP notices first that the peer has gone. */
+	struct rdmap_params rdmap = {.max_qps = or_default(params->max_qps, conns), .fpdu_timeout_ns = 100 * IW_SEC};
 	struct cm_params cm = cm_sizes(params, conns);
 
 	e->net = net_create(&e->env, &params->nif, NEIGHBOURS, now_ns);
@@ -138,14 +139,15 @@ engine_deliver(struct iw_engine *e)
 	struct iw_cq *cq;
 
 	e->in_handler = true;
-	while (n < EVENTS_PER_TURN && (cq = cq_notify_next(e->rdmap)) != NULL) {
+	while (n < EVENTS_PER_TURN && !e->destroy_asked && (cq = cq_notify_next(e->rdmap)) != NULL) {
 		cq_notify(cq);
 		n++;
 	}
-	while (n < EVENTS_PER_TURN && deliver_cm_event(e))
+	while (n < EVENTS_PER_TURN && !e->destroy_asked && deliver_cm_event(e))
 		n++;
 	e->in_handler = false;
 	e->counters.events += n;
+	e->work += n;
 	rdmap_quiescent(e->rdmap);
 	return n;
 }

@@ -38,6 +38,9 @@ struct iw_engine {
 	struct rdmap *rdmap;
 	struct cm *cm;
 	uint64_t now_ns; /* of the running or last turn */
+	/* Lent by lib/port: the time of a public call between two turns.  NULL: that of the last turn (tests). */
+	uint64_t (*clock)(const struct iw_engine *e);
+	uint32_t work; /* connections served, events delivered and frames made since lib/port last took it */
 	bool in_handler;
 	bool destroy_asked;     /* from inside a handler */
 	struct rte_mbuf *spare; /* an mbuf that a QP had nothing for */
@@ -60,5 +63,12 @@ void engine_tick(struct iw_engine *e, uint64_t now_ns);
 uint32_t engine_deliver(struct iw_engine *e); /* CM events and CQ handlers; returns how many */
 uint32_t engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now_ns);
 uint64_t engine_deadline(const struct iw_engine *e);
+
+/* The time for a call of the user's. */
+static inline uint64_t
+engine_now(const struct iw_engine *e)
+{
+	return e->clock && !e->in_handler ? e->clock(e) : e->now_ns;
+}
 
 #endif

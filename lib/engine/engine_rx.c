@@ -78,8 +78,11 @@ engine_qp_outs(struct iw_engine *e)
 {
 	struct rdmap_out out;
 
-	while (rdmap_out_next(e->rdmap, &out))
+	while (rdmap_out_next(e->rdmap, &out)) {
+		if (out.bits & RDMAP_OUT_RX_RESUME)
+			tcp_ready_again(e->tcp, qp_conn(out.qp));
 		cm_qp_out(e->cm, &out, e->now_ns);
+	}
 }
 
 static struct tcp_ready
@@ -91,8 +94,9 @@ only(const struct tcp_ready *ready, uint32_t bits)
 	return r;
 }
 
-/* Octets come before what ended the stream: start-up first, then FPDUs, then FIN, RST and the like.  True: the
- * connection must be looked at again. */
+/* Octets come before what ended the stream: start-up first, then FPDUs, then FIN, RST and the like.  cm looks last at
+ * every entry, also without such a bit: it may hold one back until the octets before it are read, and it sees that the
+ * QP has failed.  True: the connection must be looked at again. */
 static bool
 serve(struct iw_engine *e, const struct tcp_ready *ready)
 {
@@ -111,7 +115,7 @@ serve(struct iw_engine *e, const struct tcp_ready *ready)
 	if (qp && ready->bits & (TCP_READY_RX | ENDED))
 		again = feed_qp(e, ready->conn, qp, end.bits ? UINT32_MAX : FPDUS_PER_TURN);
 	engine_qp_outs(e);
-	if (end.bits)
+	if (end.bits || stream)
 		cm_tcp_ready(e->cm, &end, e->now_ns);
 	return again;
 }
@@ -122,9 +126,11 @@ engine_streams(struct iw_engine *e)
 	uint32_t again[READY_PER_TURN], n = 0;
 	struct tcp_ready ready;
 
-	for (uint32_t i = 0; i < READY_PER_TURN && tcp_ready_next(e->tcp, &ready); i++)
+	for (uint32_t i = 0; i < READY_PER_TURN && tcp_ready_next(e->tcp, &ready); i++) {
+		e->work++;
 		if (serve(e, &ready))
 			again[n++] = ready.conn;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		tcp_ready_again(e->tcp, again[i]);
 	engine_qp_outs(e);

@@ -31,8 +31,12 @@ fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss)
 		e->spare = m;
 		return false;
 	}
-	tcp_tx_append(e->tcp, qp_conn(qp), m);
-	return true;
+	if (tcp_tx_append(e->tcp, qp_conn(qp), m) == 0)
+		return true;
+	/* What was filled counts as sent: without it the stream has a hole. */
+	cm_qp_gone(e->cm, qp, e->now_ns);
+	qp_set_error(qp);
+	return false;
 }
 
 /* A turn of one QP; returns segments made. */
@@ -69,11 +73,15 @@ fill_all(struct iw_engine *e, uint32_t room)
 uint32_t
 engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now_ns)
 {
+	uint32_t frames;
+
 	e->now_ns = now_ns;
 	rdmap_doorbells(e->rdmap);
 	fill_all(e, iw_len_min(max, net_tx_space(e->net)));
 	rdmap_quiescent(e->rdmap);
 	engine_qp_outs(e);
 	tcp_tx_emit(e->tcp, net_tx_space(e->net), now_ns);
-	return net_drain(e->net, out, max);
+	frames = net_drain(e->net, out, max);
+	e->work += frames;
+	return frames;
 }

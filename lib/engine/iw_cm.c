@@ -28,7 +28,7 @@ iw_cm_create(struct iw_engine *engine, iw_cm_handler handler, void *context)
 int
 iw_cm_destroy(struct iw_engine *engine, iw_cm_id id)
 {
-	return engine ? cm_id_destroy(engine->cm, id, engine->now_ns) : -IW_E_INVAL;
+	return engine ? cm_id_destroy(engine->cm, id, engine_now(engine)) : -IW_E_INVAL;
 }
 
 int
@@ -50,7 +50,7 @@ iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr,
 		return err;
 	if (!engine || !addr || !qp || addr->port == 0 || iw_addr_is_any(addr))
 		return -IW_E_INVAL;
-	return cm_connect(engine->cm, id, addr, qp, attr ? attr : &defaults, engine->now_ns);
+	return cm_connect(engine->cm, id, addr, qp, attr ? attr : &defaults, engine_now(engine));
 }
 
 int
@@ -63,7 +63,7 @@ iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const stru
 		return err;
 	if (!engine || !qp)
 		return -IW_E_INVAL;
-	return cm_accept(engine->cm, id, qp, attr ? attr : &defaults, engine->now_ns);
+	return cm_accept(engine->cm, id, qp, attr ? attr : &defaults, engine_now(engine));
 }
 
 int
@@ -73,13 +73,13 @@ iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, ui
 		return -IW_E_INVAL;
 	if (private_len > IW_MAX_PRIVATE)
 		return -IW_E_TOOBIG;
-	return cm_reject(engine->cm, id, private_data, private_len, engine->now_ns);
+	return cm_reject(engine->cm, id, private_data, private_len, engine_now(engine));
 }
 
 int
 iw_cm_disconnect(struct iw_engine *engine, iw_cm_id id, bool abrupt)
 {
-	return engine ? cm_disconnect(engine->cm, id, abrupt, engine->now_ns) : -IW_E_INVAL;
+	return engine ? cm_disconnect(engine->cm, id, abrupt, engine_now(engine)) : -IW_E_INVAL;
 }
 
 enum iw_cm_state

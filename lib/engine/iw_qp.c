@@ -23,7 +23,7 @@ iw_qp_destroy(struct iw_qp *qp)
 	if (!qp)
 		return -IW_E_INVAL;
 	e = qp_engine(qp);
-	cm_qp_gone(e->cm, qp, e->now_ns);
+	cm_qp_gone(e->cm, qp, engine_now(e));
 	qp_destroy(qp);
 	return 0;
 }
@@ -36,7 +36,7 @@ iw_qp_set_error(struct iw_qp *qp)
 	if (!qp)
 		return -IW_E_INVAL;
 	e = qp_engine(qp);
-	cm_qp_gone(e->cm, qp, e->now_ns);
+	cm_qp_gone(e->cm, qp, engine_now(e));
 	qp_set_error(qp);
 	return 0;
 }

@@ -78,6 +78,24 @@ fill_env(struct iw_env *env, const struct iw_engine_params *params)
 	return secret_fill(&env->draws, sizeof(env->draws));
 }
 
+/* Some drivers want mbufs far above the MTU and do not say so beforehand: when the port refuses, once more with
+ * roomier ones. */
+static int
+open_port(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, struct netif *nif,
+	  char *why, size_t why_len)
+{
+	int err = -IW_E_PORT;
+
+	for (int roomy = 0; roomy < 2 && err == -IW_E_PORT; roomy++) {
+		err = port_pools_create(p, params, roomy, env, why, why_len);
+		if (!err)
+			err = port_open(&p->port, params, env->data_pool, nif, why, why_len);
+		if (err)
+			port_pools_destroy(p);
+	}
+	return err;
+}
+
 static int
 port_engine_fill(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, struct netif *nif,
 		 char *why, size_t why_len)
@@ -88,9 +106,7 @@ port_engine_fill(struct port_engine *p, const struct iw_engine_params *params, s
 	if (!err && !rte_eth_dev_is_valid_port(params->port_id))
 		return port_open(&p->port, params, NULL, nif, why, why_len);
 	if (!err)
-		err = port_pools_create(p, params, env, why, why_len);
-	if (!err)
-		err = port_open(&p->port, params, env->data_pool, nif, why, why_len);
+		err = open_port(p, params, env, nif, why, why_len);
 	if (err)
 		return err;
 	p->calls = make_calls(params->port_id);
@@ -119,6 +135,7 @@ create(struct iw_domain *domain, const struct iw_engine_params *params, int *err
 		return NULL;
 	}
 	e->port = p;
+	e->clock = iw_engine_now;
 	if (!params->no_host_path)
 		p->hostpath = hostpath_create(e->net, env.data_pool);
 	return e;
@@ -214,13 +231,16 @@ iw_engine_poll(struct iw_engine *engine)
 		return engine ? -IW_E_BUSY : -IW_E_INVAL;
 	p = engine->port;
 	now_ns = clock_now(&p->clock);
+	engine->now_ns = now_ns;
+	engine->work = 0;
 	work = run_calls(engine, p->calls);
 	work += rx(engine, p, now_ns);
 	if (p->hostpath)
 		hostpath_tick(p->hostpath, now_ns);
 	engine_tick(engine, now_ns);
-	work += engine_deliver(engine);
+	engine_deliver(engine);
 	tx(engine, p, now_ns);
+	work += engine->work;
 	if (engine->destroy_asked)
 		destroy_now(engine);
 	return (int)work;

@@ -85,7 +85,7 @@ warn_mtu(uint16_t id, uint16_t mtu, char *why, size_t len)
 
 static int
 configure(struct port *p, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
-	  const struct rte_eth_conf *conf, struct rte_mempool *pool, char *why, size_t why_len)
+	  struct rte_eth_conf *conf, struct rte_mempool *pool, char *why, size_t why_len)
 {
 	const char *what = "";
 	int rc;
@@ -94,6 +94,11 @@ configure(struct port *p, const struct iw_engine_params *params, const struct rt
 		return fail(why, why_len, -IW_E_INVAL, "only queue 0 can be set up here; start the port yourself",
 			    p->id, 0);
 	rc = start(p->id, params, info, conf, pool, &what);
+	if (rc == -EINVAL && conf->rxmode.mtu > RTE_ETHER_MTU) {
+		/* Some drivers refuse the MTU and carry the frames all the same. */
+		conf->rxmode.mtu = RTE_ETHER_MTU;
+		rc = start(p->id, params, info, conf, pool, &what);
+	}
 	if (rc)
 		return fail(why, why_len, -IW_E_PORT, what, p->id, rc);
 	p->started_here = true;
@@ -159,7 +164,6 @@ port_open(struct port *p, const struct iw_engine_params *params, struct rte_memp
 		port_close(p);
 		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);
 	}
-	p->frame_max = info.max_mtu && info.max_mtu < UINT16_MAX ? info.max_mtu + 18u : 0;
 	return 0;
 }
 
@@ -194,7 +198,7 @@ drop_stuck(struct port *p, uint64_t now_ns)
 		return;
 	rte_pktmbuf_free(p->backlog[0]);
 	p->n_backlog--;
-	memmove(p->backlog, p->backlog + 1, p->n_backlog * sizeof(p->backlog[0]));
+	memmove(p->backlog, p->backlog + 1, p->n_backlog * sizeof(struct rte_mbuf *));
 	p->tx_never_taken++;
 	p->stuck_since = 0;
 }
@@ -215,7 +219,7 @@ port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
 		return;
 	}
 	p->tx_backlogged++;
-	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(p->backlog[0]));
+	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(struct rte_mbuf *));
 	if (n)
 		p->stuck_since = 0;
 	else

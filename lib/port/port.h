@@ -18,7 +18,6 @@
 struct port {
 	uint16_t id, queue;
 	bool started_here;
-	uint32_t frame_max; /* what the driver says it can send; 0: unknown */
 	uint32_t n_backlog;
 	uint64_t stuck_since; /* 0: not stuck */
 	uint64_t rx_frames, tx_frames, tx_never_taken, tx_backlogged;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port_pools.h"
 
+#include <rte_common.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_spinlock.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,12 +38,15 @@ make_pool(const char *kind, uint16_t port, uint32_t n, uint32_t room)
 }
 
 int
-port_pools_create(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, char *why,
-		  size_t why_len)
+port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
+		  char *why, size_t why_len)
 {
 	uint32_t n = params->num_mbufs ? params->num_mbufs : DATA_MBUFS + params->rx_ring + params->tx_ring;
-	uint32_t room = RTE_PKTMBUF_HEADROOM + L2_ROOM + mtu_of(params);
+	uint32_t frame = L2_ROOM + mtu_of(params);
+	uint32_t room = RTE_PKTMBUF_HEADROOM + (roomy ? rte_align32pow2(frame) : frame);
 
+	if (roomy && room > UINT16_MAX)
+		room = UINT16_MAX;
 	if (room > UINT16_MAX) {
 		if (why && why_len)
 			snprintf(why, why_len, "an MTU of %u does not fit into a packet buffer: at most %u does",
@@ -67,10 +72,43 @@ port_pools_create(struct port_engine *p, const struct iw_engine_params *params, 
 	return -IW_E_NOMEM;
 }
 
+/* Pools of engines that are gone, whose mbufs are not all back.  Rarely more than a few; one that finds no place is
+ * lost rather than freed under somebody's hands. */
+static struct rte_mempool *parked[64];
+static rte_spinlock_t parked_lock = RTE_SPINLOCK_INITIALIZER;
+
+static void
+park(struct rte_mempool *pool)
+{
+	size_t i = 0;
+
+	if (!pool)
+		return;
+	rte_spinlock_lock(&parked_lock);
+	while (i < RTE_DIM(parked) && parked[i])
+		i++;
+	if (i < RTE_DIM(parked))
+		parked[i] = pool;
+	rte_spinlock_unlock(&parked_lock);
+}
+
+void
+port_pools_collect(void)
+{
+	rte_spinlock_lock(&parked_lock);
+	for (size_t i = 0; i < RTE_DIM(parked); i++)
+		if (parked[i] && rte_mempool_full(parked[i])) {
+			rte_mempool_free(parked[i]);
+			parked[i] = NULL;
+		}
+	rte_spinlock_unlock(&parked_lock);
+}
+
 void
 port_pools_destroy(struct port_engine *p)
 {
-	rte_mempool_free(p->data_pool);
-	rte_mempool_free(p->ctl_pool);
+	park(p->data_pool);
+	park(p->ctl_pool);
 	p->data_pool = p->ctl_pool = NULL;
+	port_pools_collect();
 }

@@ -7,10 +7,15 @@
 
 #include "port_engine.h"
 
-/* Lends params' pools to env or makes them.  -IW_E_NOMEM, -IW_E_INVAL (a packet at the MTU fits into no mbuf), with a
- * line in `why`. */
-int port_pools_create(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, char *why,
-		      size_t why_len);
+/* Lends params' pools to env or makes them; roomy: with mbufs of the next power of two.  -IW_E_NOMEM, -IW_E_INVAL (a
+ * packet at the MTU fits into no mbuf), with a line in `why`. */
+int port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
+		      char *why, size_t why_len);
+/* Frees them, or, while another engine still holds mbufs of them (a wire hands mbufs across), leaves them to
+ * port_pools_collect(). */
 void port_pools_destroy(struct port_engine *p);
+
+/* Frees the pools left over whose mbufs have all come home. */
+void port_pools_collect(void);
 
 #endif

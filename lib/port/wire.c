@@ -7,6 +7,8 @@
 #include <rte_ring.h>
 #include <stdio.h>
 
+#include "port_pools.h"
+
 static struct rte_ring *
 make_ring(const char *name, char end, uint32_t size)
 {
@@ -80,4 +82,5 @@ iw_wire_destroy(uint16_t port_a, uint16_t port_b)
 {
 	close_port(port_a);
 	close_port(port_b);
+	port_pools_collect();
 }

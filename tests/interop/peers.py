@@ -5,6 +5,7 @@ import os
 import re
 import signal
 
+from guest import COMMAND_LIMIT
 from process import Failed, Process
 
 PORT, NOBODYS_PORT = 7174, 7199
@@ -32,7 +33,8 @@ class Rping:
             raise Failed(f"rping server exits {status} after {served} of {clients} clients", output)
 
     def connect(self, addr, size, rounds, times=1):
-        self.guest.run("connect", f"repeat {times} rping -c -a {addr} -p {PORT} -S {size} -C {rounds} -V")
+        self.guest.run("connect", f"repeat {times} rping -c -a {addr} -p {PORT} -S {size} -C {rounds} -V",
+                       COMMAND_LIMIT * (1 + times // 4))
 
 
 class App:

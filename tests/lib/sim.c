@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "domain.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
@@ -60,7 +61,7 @@ make_host(struct sim *s, uint32_t i, const struct engine_params *params)
 	p.nif.addr = sim_addr(i, 0);
 	p.nif.prefix_len = 24;
 	memcpy(p.nif.mac, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(i + 1)}, 6);
-	h->domain = iw_domain_create();
+	h->domain = domain_create(env.secret);
 	h->engine = engine_create(h->domain, &env, &p, s->now_ns);
 	assert_non_null(h->engine);
 }

@@ -212,6 +212,8 @@ one_run(uint64_t seed, const struct sim_wire *wire, uint16_t mtu, bool no_crc, u
 	s->burst = burst;
 	pair_init(&p, s, &attr);
 	p.end[0].attr.no_crc = p.end[1].attr.no_crc = no_crc;
+	/* At 10 % loss the default of 10 s may well be too short for SYN and Request. */
+	p.end[0].attr.connect_timeout_ms = 60000;
 	for (int i = 0; i < 2; i++) {
 		actor_init(&a[i], &p.end[i]);
 		a[i].peer = &a[!i];

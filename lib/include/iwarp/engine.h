@@ -42,8 +42,8 @@ struct iw_engine *iw_engine_create(struct iw_domain *domain, const struct iw_eng
  * the end of that poll. */
 int iw_engine_destroy(struct iw_engine *engine);
 
-/* One turn: messages, receive, timers, events, transmit.  Returns the packets and events handled (0: idle).
- * -IW_E_BUSY from inside a handler. */
+/* One turn: messages, receive, timers, events, transmit.  Returns the packets and events handled; 0: idle, and only
+ * then may one sleep until iw_engine_next_deadline(). -IW_E_BUSY from inside a handler. */
 int iw_engine_poll(struct iw_engine *engine);
 
 /* When the next timer is due, in nanoseconds of iw_engine_now(); IW_NO_DEADLINE: none. */

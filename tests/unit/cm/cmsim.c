@@ -319,6 +319,14 @@ readies(struct cmsim_host *h)
 				feed_qp(h, qp, r.conn);
 			if (qp && r.bits & TCP_READY_ROOM)
 				rdmap_run_add(qp);
+			if (r.bits & TCP_READY_UP) { /* in two parts, as an engine may: start-up first, then the end */
+				struct tcp_ready end = r;
+
+				r.bits &= TCP_READY_UP | TCP_READY_RX;
+				end.bits &= ~(uint32_t)(TCP_READY_UP | TCP_READY_RX);
+				cm_tcp_ready(h->cm, &r, h->sim->now_ns);
+				r = end;
+			}
 			cm_tcp_ready(h->cm, &r, h->sim->now_ns);
 		}
 	} while (outs(h));

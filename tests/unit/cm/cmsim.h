@@ -17,9 +17,12 @@
 #include <cmocka.h>
 
 #include "cm.h"
+#include "crc32c.h"
 #include "iw_time.h"
+#include "mbufpool.h"
 #include "net.h"
 #include "rdmap.h"
+#include "rdmap_err.h"
 #include "tcp.h"
 
 #define CMSIM_LOG 512
@@ -162,5 +165,11 @@ void cmsim_raw_send(struct cmsim_host *h, uint32_t conn, const void *octets, uin
 uint32_t cmsim_raw_recv(struct cmsim_host *h, uint32_t conn, uint8_t *out, uint32_t max);
 /* Bits that became ready of any of its connections. */
 uint32_t cmsim_raw_bits(struct cmsim_host *h);
+
+/* A start-up frame by the bytes (wire.md §1): key, flags, revision, PD_Length, then pd octets.  Returns 20 + pd. */
+uint32_t cmsim_frame(uint8_t *out, bool reply, uint8_t flags, uint8_t rev, uint16_t pd_len, const void *pd,
+		     uint32_t pd_n);
+/* A Send FPDU of len octets (0x5a), with CRC; returns its length. */
+uint32_t cmsim_fpdu(uint8_t *out, uint32_t msn, uint32_t len);
 
 #endif

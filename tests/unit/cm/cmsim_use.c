@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmsim.h"
+#include "crc32c.h"
 #include "iw_addr.h"
 
 /* ---- QPs and work ---- */
@@ -216,4 +217,38 @@ cmsim_raw_bits(struct cmsim_host *h)
 	while (tcp_ready_next(h->tcp, &r))
 		bits |= r.bits;
 	return bits;
+}
+
+/* ---- octets ---- */
+
+uint32_t
+cmsim_frame(uint8_t *out, bool reply, uint8_t flags, uint8_t rev, uint16_t pd_len, const void *pd, uint32_t pd_n)
+{
+	memcpy(out, reply ? "MPA ID Rep Frame" : "MPA ID Req Frame", 16);
+	out[16] = flags;
+	out[17] = rev;
+	out[18] = (uint8_t)(pd_len >> 8);
+	out[19] = (uint8_t)pd_len;
+	if (pd_n)
+		memcpy(out + 20, pd, pd_n);
+	return 20 + pd_n;
+}
+
+uint32_t
+cmsim_fpdu(uint8_t *out, uint32_t msn, uint32_t len)
+{
+	uint32_t ulpdu = 18 + len, covered = 2 + ulpdu + (-(2 + ulpdu) & 3), crc;
+
+	memset(out, 0, covered);
+	out[0] = (uint8_t)(ulpdu >> 8);
+	out[1] = (uint8_t)ulpdu;
+	out[2] = 0x41; /* untagged, last, DDP version 1 */
+	out[3] = 0x43; /* RDMAP version 1, Send */
+	out[14] = (uint8_t)(msn >> 8);
+	out[15] = (uint8_t)msn;
+	memset(out + 20, 0x5a, len);
+	crc = iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, out, covered));
+	for (int i = 0; i < 4; i++)
+		out[covered + (uint32_t)i] = (uint8_t)(crc >> (8 * i));
+	return covered + 4;
 }

@@ -20,7 +20,7 @@ static const uint8_t secret[IW_SECRET_LEN] = {9};
 static void
 test_busy_until_all_is_gone(void **state)
 {
-	struct iw_domain *d = iw_domain_create();
+	struct iw_domain *d = domain_create(secret);
 	struct iw_pd *pd = iw_pd_create(d);
 	uint8_t buf[16];
 	struct iw_mr *mr = iw_mr_reg(pd, buf, sizeof(buf), 0, NULL);

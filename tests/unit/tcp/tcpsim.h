@@ -20,6 +20,7 @@
 #include "net.h"
 #include "seq.h"
 #include "tcp.h"
+#include "tcp_conn.h"
 #include "tcp_hdr.h"
 #include "tcp_pvt.h"
 
@@ -61,8 +62,9 @@ struct sim {
 	enum sim_fate (*filter)(struct sim *sim, uint32_t from, const struct tcp_seg *seg);
 	/* The application's turn in each poll. */
 	void (*app)(struct sim *sim, struct host *h);
-	void *arg;
-	uint32_t segs[2]; /* TCP segments sent by each */
+	void *arg, *filter_arg;
+	uint16_t local_port; /* of sim_connect(); 0: any */
+	uint32_t segs[2];    /* TCP segments sent by each */
 };
 
 static inline uint64_t
@@ -376,7 +378,7 @@ sim_read(struct host *h, uint32_t conn, uint64_t *place, uint32_t max)
 static inline void
 sim_connect(struct sim *s, uint32_t *active, uint32_t *passive)
 {
-	struct iw_addr any = {.port = 4420}, to = s->h[1].nif.addr, from = {.port = 0};
+	struct iw_addr any = {.port = 4420}, to = s->h[1].nif.addr, from = {.port = s->local_port};
 	struct tcp_ready r = {0};
 	uint32_t listener;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The whole room: two struct tcp on a wire that does everything to them. */
-#include "tcpsim.h"
-
-#include <stdlib.h>
+/* The whole room, two struct tcp on a wire: opening, closing, ending.  Streams of data: test_tcp_transfer.c. */
+#include "tcpstream.h"
 
 static void
 test_handshake_both_roles_with_options(void **state)
@@ -34,126 +32,213 @@ test_handshake_both_roles_with_options(void **state)
 	sim_fini(&s);
 }
 
-/* ---- data ---- */
+/* ---- both at once ---- */
 
-struct stream {
-	uint32_t conn;
-	uint64_t sent, want, got; /* octets */
-	uint32_t seed, bits;
-	bool closed;
-};
-
-static uint32_t
-record_length(struct stream *st, uint32_t emss)
-{
-	uint32_t len;
-
-	st->seed = st->seed * 1103515245u + 12345u;
-	len = st->seed >> 28 ? emss : 1 + (st->seed >> 8) % emss;
-	return len > st->want - st->sent ? (uint32_t)(st->want - st->sent) : len;
-}
-
-/* Sends what the grant allows, reads all, closes when everything has gone. */
+/* Spec T18 with two real ends: both open to each other's port, with and without loss. */
 static void
-stream_turn(struct host *h, struct stream *st)
+test_T18_simultaneous_open(void **state)
 {
-	struct tcp_grant g;
+	for (uint32_t seed = 0; seed < 12; seed++) {
+		struct stream st[2] = {{.want = 50000, .seed = 3}, {.want = 50000, .seed = 4}};
+		struct sim s;
 
-	for (uint32_t i = 0; i < 16 && st->conn && st->sent < st->want; i++) {
-		g = tcp_tx_grant(h->tcp, st->conn);
-		if (!g.segments)
-			break;
-		for (uint32_t k = 0; k < g.segments && st->sent < st->want; k++) {
-			uint32_t len = record_length(st, g.emss);
-			struct rte_mbuf *m = sim_mbuf(h, st->sent, len);
+		sim_init(&s, seed + 1, true);
+		s.loss_ppm = seed ? 150000 : 0;
+		for (uint32_t i = 0; i < 2; i++) {
+			struct iw_addr local = {.port = (uint16_t)(7000 + i)}, remote = s.h[!i].nif.addr;
 
-			if (!m || tcp_tx_append(h->tcp, st->conn, m))
-				return;
-			st->sent += len;
+			remote.port = (uint16_t)(7000 + !i);
+			assert_int_equal(tcp_open(s.h[i].tcp, &local, &remote, NULL, i, s.now_ns, &st[i].conn), 0);
 		}
-	}
-	sim_read(h, st->conn, &st->got, UINT32_MAX);
-	if (st->sent == st->want && !st->closed) {
-		st->closed = true;
-		tcp_close(h->tcp, st->conn, h->sim->now_ns);
-	}
-}
-
-static void
-stream_app(struct sim *s, struct host *h)
-{
-	struct stream *st = (struct stream *)s->arg + h->id;
-	struct tcp_ready r;
-
-	while (tcp_ready_next(h->tcp, &r)) {
-		if (r.conn == st->conn)
-			st->bits |= r.bits;
-	}
-	if (st->conn)
-		stream_turn(h, st);
-}
-
-/* Octets 0..n-1 both ways, then both close; everything arrives, and nothing is left behind. */
-static void
-transfer(struct sim *s, uint64_t n, uint64_t limit_ns)
-{
-	struct stream st[2] = {{.want = n, .seed = 1}, {.want = n, .seed = 2}};
-	struct tcp_info info;
-
-	sim_connect(s, &st[0].conn, &st[1].conn);
-	s->app = stream_app;
-	s->arg = st;
-	for (uint64_t spent = 0; spent < limit_ns; spent += IW_SEC) {
-		assert_true(sim_run(s, IW_SEC, 2000000));
-		if (st[0].got == n && st[1].got == n && (st[0].bits & st[1].bits & TCP_READY_CLOSED))
-			break;
-	}
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(st[i].got, n);
-		assert_true(st[i].bits & TCP_READY_FIN);
-		assert_true(st[i].bits & TCP_READY_CLOSED);
-		assert_false(st[i].bits & (TCP_READY_RST | TCP_READY_TIMEOUT));
-		assert_true(tcp_conn_info(s->h[i].tcp, st[i].conn, &info));
-		assert_int_equal(info.queued, 0);
-		tcp_release(s->h[i].tcp, st[i].conn, s->now_ns);
-		assert_int_equal(tcp_conn_count(s->h[i].tcp), 0);
+		s.app = stream_app;
+		s.arg = st;
+		for (uint32_t i = 0; i < 400 && !(st[0].bits & st[1].bits & TCP_READY_CLOSED); i++)
+			sim_run(&s, IW_SEC, 1000000);
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(st[i].got, 50000);
+			assert_true(st[i].bits & TCP_READY_UP);
+			assert_true(st[i].bits & TCP_READY_CLOSED);
+			assert_false(st[i].bits & (TCP_READY_RST | TCP_READY_TIMEOUT));
+			assert_true(sim_counter(&s.h[i], "tcp.opened_active") == 1);
+		}
+		sim_fini(&s);
 	}
 }
 
+/* Spec T19: FINs cross: CLOSING, then TIME_WAIT on both sides. */
 static void
-test_transfer_clean(void **state)
+test_T19_simultaneous_close(void **state)
 {
 	struct sim s;
+	uint32_t conn[2];
+	struct tcp_info info;
 
-	sim_init(&s, 3, true);
-	transfer(&s, 3000000, 20 * IW_SEC);
-	assert_int_equal(sim_counter(&s.h[0], "tcp.tx_retrans"), 0);
-	assert_int_equal(sim_counter(&s.h[1], "tcp.tx_retrans"), 0);
-	assert_true(sim_counter(&s.h[0], "tcp.rx_fast") > sim_counter(&s.h[0], "tcp.rx_segs") / 2);
+	sim_init(&s, 7, true);
+	sim_connect(&s, &conn[0], &conn[1]);
+	sim_run(&s, IW_SEC, 1000);
+	sim_ready(&s.h[0], NULL);
+	sim_ready(&s.h[1], NULL);
+	for (uint32_t i = 0; i < 2; i++) {
+		tcp_want_timewait(s.h[i].tcp, conn[i], 500 + i);
+		tcp_close(s.h[i].tcp, conn[i], s.now_ns);
+	}
+	sim_run(&s, 60 * IW_US, 100);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(tcp_conn_info(s.h[i].tcp, conn[i], &info));
+		assert_int_equal(info.state, TCP_CLOSING);
+	}
+	sim_run(&s, IW_SEC, 100);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(sim_ready(&s.h[i], NULL), TCP_READY_FIN | TCP_READY_CLOSED);
+		assert_true(tcp_conn_info(s.h[i].tcp, conn[i], &info));
+		assert_int_equal(info.state, TCP_TIME_WAIT);
+		tcp_release(s.h[i].tcp, conn[i], s.now_ns);
+		assert_int_equal(tcp_conn_count(s.h[i].tcp), 0);
+		assert_int_equal(tcp_timewait_count(s.h[i].tcp), 1);
+	}
+	sim_run(&s, 59 * IW_SEC - 100 * IW_MS, 100);
+	assert_int_equal(tcp_timewait_count(s.h[0].tcp), 1);
+	sim_run(&s, IW_SEC, 100);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t tag = 0;
+
+		assert_int_equal(tcp_timewait_count(s.h[i].tcp), 0);
+		assert_true(tcp_timewait_gone(s.h[i].tcp, &tag));
+		assert_int_equal(tag, 500 + i);
+		assert_false(tcp_timewait_gone(s.h[i].tcp, &tag));
+	}
 	sim_fini(&s);
 }
 
-/* Loss, duplication and reordering together, several seeds each: byte-exact and to the end (faults.md 1, 2). */
+/* One closes first: FIN_WAIT_1, FIN_WAIT_2, TIME_WAIT there, CLOSE_WAIT, LAST_ACK, CLOSED here. */
 static void
-test_transfer_lossy(void **state)
+test_states_of_a_close(void **state)
 {
-	static const struct {
-		uint32_t loss_ppm, dup_ppm;
-		uint64_t jitter_ns;
-	} rows[] = {{1000, 0, 0},  {10000, 0, 0},       {30000, 10000, 0},           {100000, 20000, 0},
-		    {0, 50000, 0}, {0, 0, 200 * IW_US}, {20000, 20000, 300 * IW_US}, {100000, 50000, 100 * IW_US}};
+	struct sim s;
+	uint32_t a, b;
+	struct tcp_info ia, ib;
 
-	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		for (uint64_t seed = 1; seed <= 3; seed++) {
-			struct sim s;
+	sim_init(&s, 8, true);
+	sim_connect(&s, &a, &b);
+	sim_run(&s, IW_SEC, 1000);
+	tcp_close(s.h[0].tcp, a, s.now_ns);
+	tcp_conn_info(s.h[0].tcp, a, &ia);
+	assert_int_equal(ia.state, TCP_FIN_WAIT_1); /* when it is queued, not when it has left (spec T36) */
+	sim_run(&s, IW_SEC, 1000);
+	tcp_conn_info(s.h[0].tcp, a, &ia);
+	tcp_conn_info(s.h[1].tcp, b, &ib);
+	assert_int_equal(ia.state, TCP_FIN_WAIT_2);
+	assert_int_equal(ib.state, TCP_CLOSE_WAIT);
+	/* Half closed: data still goes this way. */
+	assert_int_equal(tcp_tx_append(s.h[1].tcp, b, sim_mbuf(&s.h[1], 0, 500)), 0);
+	assert_int_equal(tcp_tx_append(s.h[0].tcp, a, sim_mbuf(&s.h[0], 0, 500)), -IW_E_NOTCONN);
+	sim_run(&s, IW_SEC, 1000);
+	assert_int_equal(tcp_rx_pending(s.h[0].tcp, a), 500);
+	tcp_close(s.h[1].tcp, b, s.now_ns);
+	tcp_conn_info(s.h[1].tcp, b, &ib);
+	assert_int_equal(ib.state, TCP_LAST_ACK);
+	sim_run(&s, IW_SEC, 1000);
+	tcp_conn_info(s.h[0].tcp, a, &ia);
+	tcp_conn_info(s.h[1].tcp, b, &ib);
+	assert_int_equal(ia.state, TCP_TIME_WAIT);
+	assert_int_equal(ib.state, TCP_CLOSED);
+	assert_int_equal(tcp_rx_pending(s.h[0].tcp, a), 500); /* readable until release */
+	assert_int_equal(tcp_timewait_count(s.h[0].tcp), 1);
+	assert_int_equal(tcp_timewait_count(s.h[1].tcp), 0);
+	sim_fini(&s);
+}
 
-			sim_init(&s, seed * 100 + i, true);
-			s.loss_ppm = rows[i].loss_ppm;
-			s.dup_ppm = rows[i].dup_ppm;
-			s.jitter_ns = rows[i].jitter_ns;
-			transfer(&s, 400000, 400 * IW_SEC);
-			sim_fini(&s);
+/* ---- many, again and again (faults.md 37) ---- */
+
+static void
+test_cycles_leave_nothing(void **state)
+{
+	struct sim s;
+
+	sim_init(&s, 30, true);
+	for (uint32_t i = 0; i < 300; i++) {
+		uint32_t a, b;
+
+		s.loss_ppm = i % 3 == 0 ? 100000 : 0;
+		sim_connect(&s, &a, &b);
+		switch (i % 5) {
+		case 0: /* both release at once */
+			break;
+		case 1:
+			tcp_abort(s.h[0].tcp, a, s.now_ns);
+			break;
+		case 2:
+			tcp_close(s.h[0].tcp, a, s.now_ns);
+			tcp_close(s.h[1].tcp, b, s.now_ns);
+			break;
+		case 3: /* released unread */
+			tcp_tx_append(s.h[0].tcp, a, sim_mbuf(&s.h[0], 0, 100));
+			sim_run(&s, IW_MS, 100);
+			break;
+		default:
+			tcp_close(s.h[1].tcp, b, s.now_ns);
+			break;
 		}
+		tcp_release(s.h[0].tcp, a, s.now_ns);
+		tcp_release(s.h[1].tcp, b, s.now_ns);
+		assert_int_equal(tcp_tx_append(s.h[0].tcp, a, sim_mbuf(&s.h[0], 0, 10)), -IW_E_NOTCONN);
+		sim_run(&s, IW_SEC, 1000);
+	}
+	sim_run(&s, 400 * IW_SEC, 100000);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(tcp_conn_count(s.h[i].tcp), 0);
+		assert_int_equal(tcp_timewait_count(s.h[i].tcp), 0);
+		assert_int_equal(s.h[i].tcp->demux.used, 0);
+		assert_int_equal(s.h[i].tcp->txq_pool.used, 0);
+		assert_int_equal(s.h[i].tcp->wheel.armed, 0);
+	}
+	sim_fini(&s);
+}
+
+/* Fault 12, spec T20: one side has forgotten everything; its new SYN from the same port gets a challenge ACK, its RST
+ * ends the old connection here, and the SYN is let in. */
+static void
+test_T20_peer_rebooted(void **state)
+{
+	struct tcp_params params = sim_params();
+	struct sim s;
+	uint32_t a, b;
+
+	sim_init(&s, 31, true);
+	s.local_port = 5000;
+	sim_connect(&s, &a, &b);
+	sim_run(&s, IW_SEC, 1000);
+	tcp_destroy(s.h[0].tcp); /* without a word */
+	s.h[0].tcp = tcp_create(&s.h[0].env, s.h[0].net, &params, s.now_ns);
+	sim_ready(&s.h[1], NULL);
+	sim_connect(&s, &a, &b);
+	assert_true(sim_counter(&s.h[1], "tcp.rx_syn_challenged") >= 1);
+	assert_int_equal(sim_counter(&s.h[1], "tcp.resets"), 1);
+	sim_fini(&s);
+}
+
+/* A 4-tuple in TIME_WAIT is used again at once: its SYN is let in (RFC 6191, spec T22). */
+static void
+test_T22_timewait_reuse(void **state)
+{
+	struct sim s;
+	uint32_t a, b;
+
+	sim_init(&s, 32, true);
+	s.local_port = 5000;
+	for (uint32_t i = 0; i < 5; i++) {
+		sim_connect(&s, &a, &b);
+		tcp_close(s.h[1].tcp, b, s.now_ns); /* the listener's side closes first and keeps the record */
+		sim_run(&s, IW_SEC, 1000);
+		tcp_close(s.h[0].tcp, a, s.now_ns);
+		sim_run(&s, IW_SEC, 1000);
+		tcp_release(s.h[0].tcp, a, s.now_ns);
+		tcp_release(s.h[1].tcp, b, s.now_ns);
+		assert_int_equal(tcp_timewait_count(s.h[1].tcp), 1);
+		assert_int_equal(tcp_conn_count(s.h[1].tcp), 0);
+	}
+	assert_int_equal(sim_counter(&s.h[1], "tcp.timewait_reused"), 4);
+	sim_fini(&s);
 }
 
 int
@@ -161,8 +246,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_handshake_both_roles_with_options),
-		cmocka_unit_test(test_transfer_clean),
-		cmocka_unit_test(test_transfer_lossy),
+		cmocka_unit_test(test_T18_simultaneous_open),
+		cmocka_unit_test(test_T19_simultaneous_close),
+		cmocka_unit_test(test_states_of_a_close),
+		cmocka_unit_test(test_cycles_leave_nothing),
+		cmocka_unit_test(test_T20_peer_rebooted),
+		cmocka_unit_test(test_T22_timewait_reuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What arrival hands from step to step. */
+#ifndef TCP_RX_SEG_H
+#define TCP_RX_SEG_H
+
+#include <rte_mbuf.h>
+#include <stdint.h>
+
+#include "net.h"
+#include "tcp_hdr.h"
+
+/* A segment that is on its way through. */
+struct tcp_rx_seg {
+	struct tcp_seg seg;
+	struct rte_mbuf *m; /* ours to free; NULL: handed on */
+	const struct net_pkt *pkt;
+	uint64_t now_ns;
+};
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants, appending, small windows, order of what leaves (design D2, D20, D21, D24; RFC 9293 §3.8.6.2.1). */
+#include "tcpscript.h"
+
+#define HOST(x) ((x).sim.h[0].tcp)
+
+static void
+test_grant(void **state)
+{
+	struct script x;
+	struct tcp_grant g;
+
+	script_init(&x);
+	x.ws = true;
+	script_established(&x);
+	script_in(&x, TCP_ACK, x.seq, x.ack, 0); /* the window, scaled now: 65535 << 7 */
+	g = tcp_tx_grant(HOST(x), x.conn);
+	assert_int_equal(g.emss, 1460);
+	assert_int_equal(g.segments, 10); /* initial window (RFC 6928) */
+	for (uint32_t i = 0; i < 9; i++)
+		script_send(&x, i * 1460, 1460);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 1); /* what was appended counts, sent or not */
+	script_poll(&x);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 1);
+	script_send(&x, 9 * 1460, 100);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 0);
+	script_skip(&x);
+	assert_int_equal(x.bits & TCP_READY_ROOM, 0);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1 + 2 * 1460, 0);
+	script_poll(&x);
+	assert_int_equal(x.bits, TCP_READY_ROOM); /* at the edge, once */
+	x.bits = 0;
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1 + 4 * 1460, 0);
+	script_poll(&x);
+	assert_int_equal(x.bits, 0);
+	assert_true(tcp_tx_grant(HOST(x), x.conn).segments >= 8);
+	assert_int_equal(tcp_tx_grant(HOST(x), 0).segments, 0);
+	script_fini(&x);
+}
+
+/* The division by reciprocal is exact for every EMSS at every edge. */
+static void
+test_grant_counts_exactly(void **state)
+{
+	struct script x;
+	struct tcp_conn *c;
+
+	script_init(&x);
+	script_established(&x);
+	c = script_conn(&x);
+	c->snd_wnd = 0x3fffffff;
+	for (uint32_t mtu = 128; mtu < 9100; mtu += 7) {
+		c->peer_mss = 9000;
+		tcp_conn_set_mtu(c, mtu);
+		for (uint32_t n = 1; n < 64; n += 9) {
+			c->cc.cwnd = n * c->emss;
+			assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, n);
+			c->cc.cwnd = (n + 1) * c->emss - 1;
+			assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, n);
+		}
+	}
+	script_fini(&x);
+}
+
+static void
+test_append_refused(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_established(&x);
+	assert_int_equal(tcp_tx_append(HOST(x), 12345, sim_mbuf(&x.sim.h[0], 0, 10)), -IW_E_NOTCONN);
+	tcp_close(HOST(x), x.conn, x.sim.now_ns);
+	assert_int_equal(tcp_tx_append(HOST(x), x.conn, sim_mbuf(&x.sim.h[0], 0, 10)), -IW_E_NOTCONN);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 0);
+	script_fini(&x);
+}
+
+/* Records are for data only as long as each connection could still get its SYN and FIN. */
+static void
+test_records_run_out(void **state)
+{
+	struct script x;
+	uint32_t n = 0;
+
+	script_init(&x);
+	script_established(&x);
+	HOST(x)->txq_pool.max = HOST(x)->params.max_conns + 10;
+	while (tcp_tx_append(HOST(x), x.conn, sim_mbuf(&x.sim.h[0], 0, 10)) == 0)
+		n++;
+	assert_int_equal(n, 10);
+	assert_int_equal(tcp_tx_append(HOST(x), x.conn, sim_mbuf(&x.sim.h[0], 0, 10)), -IW_E_NOMEM);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 0);
+	tcp_close(HOST(x), x.conn, x.sim.now_ns);
+	script_skip(&x);
+	assert_int_equal(x.out[x.n - 1].flags, TCP_FIN | TCP_ACK);
+	script_fini(&x);
+}
+
+/* One record is one segment; a FIN goes alone, behind them, also again (tcp.h). */
+static void
+test_records_and_fin(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_established(&x);
+	script_send(&x, 0, 100);
+	script_send(&x, 100, 1);
+	tcp_close(HOST(x), x.conn, x.sim.now_ns);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 1, x.seq).len, 100);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 101, x.seq).len, 1);
+	assert_int_equal(script_expect(&x, TCP_ACK | TCP_FIN, x.our_iss + 102, x.seq).len, 0);
+	script_expect_silence(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 101, 0);
+	script_wait(&x, 300 * IW_MS);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 101, x.seq).len, 1);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 102, 0);
+	assert_int_equal(script_expect(&x, TCP_ACK | TCP_FIN, x.our_iss + 102, x.seq).len, 0);
+	script_fini(&x);
+}
+
+/* A record longer than a segment (start-up frames) is cut by copy. */
+static void
+test_long_record_is_cut(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_established(&x);
+	script_send(&x, 0, 4000);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 1, x.seq).len, 1460);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 1461, x.seq).len, 1460);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 2921, x.seq).len, 1080);
+	script_expect_silence(&x);
+	script_fini(&x);
+}
+
+/* A peer whose largest window is below a record: slices of what it takes (§3.8.6.2.1 (3)); a window that is only
+ * half used up is waited for. */
+static void
+test_small_windows(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	x.wnd = 300;
+	script_established(&x);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 1);
+	script_send(&x, 0, 1000);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 1, x.seq).len, 300);
+	script_expect_silence(&x);
+	x.wnd = 100; /* less than half of 300 */
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 301, 0);
+	script_expect_silence(&x);
+	script_wait(&x, 210 * IW_MS); /* the override timer */
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 301, x.seq).len, 100);
+	x.wnd = 2000;
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 401, 0);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 401, x.seq).len, 600);
+	script_fini(&x);
+}
+
+/* Spec T9: the window is taken back below what is in flight: nothing new goes, nothing breaks, it goes on later. */
+static void
+test_T9_negative_window(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	x.wnd = 5000;
+	script_established(&x);
+	for (uint32_t i = 0; i < 4; i++)
+		script_send(&x, i * 1000, 1000);
+	script_skip(&x);
+	x.wnd = 500;
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1001, 0);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 0);
+	script_send(&x, 4000, 100);
+	script_expect_silence(&x);
+	x.wnd = 0;
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1001, 0);
+	script_expect_silence(&x);
+	x.wnd = 5000;
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 4001, 0);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 4001, x.seq).len, 100);
+	script_fini(&x);
+}
+
+/* Design D20: while somebody else holds the mbuf, its bytes and metadata stay as they were sent. */
+static void
+test_D20_shared_mbuf_is_not_touched(void **state)
+{
+	struct script x;
+	struct rte_mbuf *m, held;
+	uint8_t bytes[1000];
+
+	script_init(&x);
+	script_established(&x);
+	m = sim_mbuf(&x.sim.h[0], 0, 700);
+	rte_mbuf_refcnt_update(m, 1); /* ours: the other end of an in-process wire */
+	assert_int_equal(tcp_tx_append(HOST(x), x.conn, m), 0);
+	script_poll(&x);
+	held = *m;
+	memcpy(bytes, rte_pktmbuf_mtod(m, void *), m->data_len);
+	script_wait(&x, 900 * IW_MS);
+	assert_true(script_counter(&x, "tcp.tx_retrans") >= 2);
+	assert_int_equal(m->data_off, held.data_off);
+	assert_int_equal(m->data_len, held.data_len);
+	assert_int_equal(m->pkt_len, held.pkt_len);
+	assert_true(m->ol_flags == held.ol_flags);
+	assert_memory_equal(bytes, rte_pktmbuf_mtod(m, void *), m->data_len);
+	assert_int_equal(HOST(x)->txq_pool.copies, 1); /* once: the copy is ours alone */
+	rte_pktmbuf_free(m);
+	script_fini(&x);
+}
+
+/* The frames of one poll are bounded, and what is left makes the next poll due at once. */
+static void
+test_emit_is_bounded(void **state)
+{
+	struct script x;
+	uint32_t made = 0;
+
+	script_init(&x);
+	script_established(&x);
+	for (uint32_t i = 0; i < 10; i++)
+		script_send(&x, i * 100, 100);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t n = tcp_tx_emit(HOST(x), 3, x.sim.now_ns);
+
+		assert_int_equal(n, i < 3 ? 3 : 1);
+		made += n;
+		assert_int_equal(tcp_deadline(HOST(x)) <= x.sim.now_ns, i < 3);
+	}
+	assert_int_equal(made, 10);
+	assert_int_equal(tcp_tx_emit(HOST(x), 3, x.sim.now_ns), 0);
+	script_fini(&x);
+}
+
+/* Records appended before the handshake is over leave right behind it. */
+static void
+test_append_in_syn_sent(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_open(&x, NULL);
+	script_send(&x, 0, 50);
+	script_expect_silence(&x);
+	tcp_close(HOST(x), x.conn, x.sim.now_ns);
+	script_expect_silence(&x);
+	assert_int_equal(script_state(&x), TCP_CLOSED); /* RFC 9293 §3.10.4: SYN-SENT: delete the TCB */
+	script_fini(&x);
+	script_init(&x);
+	script_reach(&x, TCP_SYN_RCVD);
+	script_send(&x, 0, 50);
+	tcp_close(HOST(x), x.conn, x.sim.now_ns); /* queued until ESTABLISHED */
+	script_expect_silence(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1, 0);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 1, x.seq).len, 50);
+	script_expect(&x, TCP_ACK | TCP_FIN, x.our_iss + 51, x.seq);
+	assert_int_equal(script_state(&x), TCP_FIN_WAIT_1);
+	script_fini(&x);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_grant),
+		cmocka_unit_test(test_grant_counts_exactly),
+		cmocka_unit_test(test_append_refused),
+		cmocka_unit_test(test_records_run_out),
+		cmocka_unit_test(test_records_and_fin),
+		cmocka_unit_test(test_long_record_is_cut),
+		cmocka_unit_test(test_small_windows),
+		cmocka_unit_test(test_T9_negative_window),
+		cmocka_unit_test(test_D20_shared_mbuf_is_not_touched),
+		cmocka_unit_test(test_emit_is_bounded),
+		cmocka_unit_test(test_append_in_syn_sent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
