@@ -55,7 +55,8 @@ static struct iw_engine *
 open_engine(bool no_host_path)
 {
 	struct iw_engine_params params = {
-		.port_id = port[0], .addr = ends_addr(0, 0), .prefix_len = 24, .max_conns = 4, .num_mbufs = 1023};
+		.port_id = port[0], .addr = ends_addr(0, 0), .prefix_len = 24, .max_conns = 4, .num_mbufs = 1023,
+		.no_claim = true};
 	struct iw_engine *e;
 	char why[160];
 
