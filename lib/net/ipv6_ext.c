@@ -37,11 +37,17 @@ judge(uint8_t kind, bool first, const struct ipv6_ext *e, const uint8_t *p, stru
 		return ipv6_hdr_options_skippable(p, e->len) || net_drop(&c->rx_ipv6_option);
 	case IPV6_EXT_ROUTING:
 		return e->segments_left == 0 || net_drop(&c->rx_ipv6_routing);
-	case IPV6_EXT_FRAGMENT:
-		return !e->fragment || net_drop(&c->rx_ipv6_fragment);
 	default:
-		return net_drop(&c->rx_ipv6_ext_unknown);
+		return !e->fragment || net_drop(&c->rx_ipv6_fragment);
 	}
+}
+
+/* Those whose form we know. */
+static bool
+is_known(uint8_t kind)
+{
+	return kind == IPV6_EXT_HOP_BY_HOP || kind == IPV6_EXT_DEST_OPTIONS || kind == IPV6_EXT_ROUTING ||
+	       kind == IPV6_EXT_FRAGMENT;
 }
 
 static bool
@@ -53,6 +59,8 @@ skip_one(const struct rte_mbuf *m, bool first, uint8_t *next, uint32_t *off, uin
 
 	if (*next == IPV6_EXT_NONE)
 		return net_drop(&c->rx_ipv6_no_next);
+	if (!is_known(*next))
+		return net_drop(&c->rx_ipv6_ext_unknown);
 	if (!p || !ipv6_hdr_ext_parse(p, IPV6_EXT_MIN, *next, &e) || e.len > *len)
 		return net_drop(&c->rx_ipv6_ext_short);
 	if (e.len > sizeof(buf))
