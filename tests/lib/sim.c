@@ -13,6 +13,7 @@
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
+#include "net_obj.h"
 
 #define FIRST_ADDRESS 0xc0000201u /* 192.0.2.1 */
 #define START_NS (1000 * IW_SEC)
@@ -322,6 +323,16 @@ sim_run(struct sim *s, uint64_t duration_ns)
 
 	while (s->now_ns < end)
 		sim_step(s, end);
+}
+
+void
+sim_move(struct sim *s, uint32_t host)
+{
+	struct net *net = s->host[host].engine->net;
+
+	/* The wire looks at the last octet only. */
+	net->eth.mac[4]++;
+	net->arp.mac[4]++;
 }
 
 void

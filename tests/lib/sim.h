@@ -61,6 +61,9 @@ void sim_step(struct sim *s, uint64_t until_ns);
 bool sim_until(struct sim *s, const bool *flag, uint64_t limit_ns);
 void sim_run(struct sim *s, uint64_t duration_ns);
 
+/* A host becomes another station: same addresses, another MAC, and nobody is told. */
+void sim_move(struct sim *s, uint32_t host);
+
 /* The next number of the run, and one below n. */
 uint64_t sim_draw(struct sim *s);
 uint64_t sim_below(struct sim *s, uint64_t n);
