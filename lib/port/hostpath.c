@@ -19,6 +19,10 @@
 #include "iw_time.h"
 
 #define TICK_NS (10 * IW_MS)
+/* lwIP's timers run for so long after a packet, far beyond the life of a fragment (15 s), and after the start, for the
+ * groups to be reported; where routers are listened to they run always, else they stand still: each time one fires lwIP
+ * frees and allocates, and a core that only carries data must not. */
+#define AWAKE_NS (60 * IW_SEC)
 #define LATEST_NS (100 * IW_MS) /* lwIP's shortest timer, MLD's */
 #define LINK_LOCAL 0            /* its place among lwIP's addresses */
 
@@ -29,7 +33,7 @@ struct hostpath {
 	struct net_route route;
 	bool ipv6, autoconf, own_gateway6;
 	struct iw_addr told[LWIP_IPV6_NUM_ADDRESSES]; /* autoconfigured addresses that net has; unspecified: none */
-	uint64_t now_ns, next_tick_ns;
+	uint64_t now_ns, next_tick_ns, sleep_ns;
 };
 
 /* lwIP keeps its state in globals, a netif among them; taken says who has it. */
@@ -247,6 +251,7 @@ hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
 	struct pbuf *p;
 
 	h->now_ns = now_ns;
+	h->sleep_ns = now_ns + AWAKE_NS;
 	if (len <= sizeof(buf) && (frame = rte_pktmbuf_read(m, 0, len, buf)) != NULL &&
 	    eth_hdr_parse(frame, len, &eth) && len > eth.len) {
 		p = pbuf_alloc(PBUF_RAW, (uint16_t)(len - eth.len), PBUF_RAM);
@@ -307,10 +312,18 @@ sync_router(struct hostpath *h)
 	net_own_gateway6(h->net, &router);
 }
 
+static bool
+is_awake(const struct hostpath *h, uint64_t now_ns)
+{
+	return h->autoconf || now_ns < h->sleep_ns;
+}
+
 void
 hostpath_tick(struct hostpath *h, uint64_t now_ns)
 {
-	if (now_ns < h->next_tick_ns)
+	if (h->ipv6 && !h->sleep_ns)
+		h->sleep_ns = now_ns + AWAKE_NS;
+	if (now_ns < h->next_tick_ns || !is_awake(h, now_ns))
 		return;
 	h->now_ns = now_ns;
 	h->next_tick_ns = now_ns + TICK_NS;
@@ -327,5 +340,5 @@ hostpath_tick(struct hostpath *h, uint64_t now_ns)
 uint64_t
 hostpath_deadline(const struct hostpath *h)
 {
-	return h->ipv6 ? h->next_tick_ns + LATEST_NS : IW_NEVER;
+	return h->ipv6 && is_awake(h, h->next_tick_ns) ? h->next_tick_ns + LATEST_NS : IW_NEVER;
 }

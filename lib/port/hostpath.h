@@ -21,7 +21,7 @@ void hostpath_destroy(struct hostpath *h);
 /* A frame for our address; freed.  Answers go to net's queue. */
 void hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns);
 void hostpath_tick(struct hostpath *h, uint64_t now_ns);
-/* When it wants to be ticked at the latest; IW_NEVER: IPv4 alone has nothing to do by itself. */
+/* When it wants to be ticked at the latest; IW_NEVER: it has nothing to do by itself. */
 uint64_t hostpath_deadline(const struct hostpath *h);
 
 #endif
