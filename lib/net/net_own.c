@@ -5,7 +5,6 @@
 
 #include "iw_addr.h"
 #include "nd.h"
-#include "net_ask.h"
 
 struct iw_addr
 net_own_addr6(const struct net *net, const uint8_t ip[16])

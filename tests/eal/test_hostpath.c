@@ -359,6 +359,37 @@ test_ping6(void **state)
 	assert_int_equal(iw_engine_destroy(e), 0);
 }
 
+/* The group in which our address is asked for is reported, for switches that listen (RFC 2710 §4, RFC 4861 §7.2.1): an
+ * MLD report behind a router alert, hop limit 1, to the group. */
+static void
+test_listener_report(void **state)
+{
+	static const uint8_t group[16] = {0xff, 0x02, [11] = 1, [12] = 0xff, [15] = 1};
+	struct iw_engine *e = open_v6(false);
+	uint64_t end = iw_engine_now(e) + UINT64_C(3000000000);
+	bool reported = false;
+	struct rte_mbuf *in;
+
+	(void)state;
+	while (!reported && iw_engine_now(e) < end) {
+		const struct rte_ipv6_hdr *ip;
+
+		assert_true(iw_engine_poll(e) >= 0);
+		if (rte_eth_rx_burst(port[1], 0, &in, 1) == 0)
+			continue;
+		ip = rte_pktmbuf_mtod_offset(in, const struct rte_ipv6_hdr *, sizeof(struct rte_ether_hdr));
+		reported = ip->proto == 0 && ((const uint8_t *)(ip + 1))[8] == 131;
+		if (reported) {
+			assert_memory_equal(ip->dst_addr, group, 16);
+			assert_memory_equal((const uint8_t *)(ip + 1) + 16, group, 16);
+			assert_int_equal(ip->hop_limits, 1);
+		}
+		rte_pktmbuf_free(in);
+	}
+	assert_true(reported);
+	assert_int_equal(iw_engine_destroy(e), 0);
+}
+
 /* A router advertises a prefix: an address of it is ours afterwards and answers (RFC 4862
  * §5.5.3, RFC 4861 §6.3.4). */
 static void

@@ -34,57 +34,54 @@ teardown(void **state)
 }
 
 /* RFC 4861 §7.1.1, §7.1.2, §7.2.3, §7.2.5; RFC 4862 §5.4. */
+static const struct {
+	const char *src_dst, *message;
+	uint8_t hop_limit;
+	bool ok, learn, confirm, answer, conflict;
+	enum neigh_how how;
+	const char *who, *mac;
+} rows[] = {
+	{PEER6 ASKED6, NS(OURS6) SLLA, 255, true, true, false, true, false, NEIGH_ASKED_US, PEER6, "020000000009"},
+	{PEER6 OURS6, NS(OURS6) SLLA, 255, true, true, false, true, false, NEIGH_ASKED_US, PEER6, "020000000009"},
+	{PEER6 OURS6, NS(OURS6), 255, true, false, false, true, false, NEIGH_ASKED_US, PEER6, "020000000002"},
+	{PEER6 ASKED6, NS(PEER6) SLLA, 255, true, false, false, false, false, NEIGH_ASKED_US, PEER6, NULL},
+	/* a probe for what we have, and for what we are about to take */
+	{ANY6 ASKED6, NS(OURS6), 255, true, false, false, true, false, NEIGH_ASKED_US, NULL, "020000000002"},
+	{ANY6 ASKED6, NS(GONE6), 255, true, false, false, false, true, NEIGH_ASKED_US, NULL, "020000000002"},
+	/* a question for what we are about to take is no conflict and not answered */
+	{PEER6 ASKED6, NS(GONE6) SLLA, 255, true, false, false, false, false, NEIGH_ASKED_US, PEER6, NULL},
+	/* answers */
+	{PEER6 OURS6, NA("60", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_ANSWERED, PEER6,
+	 "020000000009"},
+	{PEER6 OURS6, NA("40", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_ANSWERED, PEER6,
+	 "020000000009"},
+	{PEER6 OURS6, NA("60", PEER6), 255, true, false, true, false, false, NEIGH_ANSWERED, PEER6, NULL},
+	{PEER6 ALL_NODES6, NA("20", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_SEEN, PEER6,
+	 "020000000009"},
+	{PEER6 ALL_NODES6, NA("00", PEER6) TLLA, 255, true, false, false, false, false, NEIGH_SEEN, PEER6, NULL},
+	/* somebody else has ours */
+	{PEER6 ALL_NODES6, NA("20", OURS6) TLLA, 255, true, false, false, false, true, NEIGH_SEEN, NULL,
+	 "020000000009"},
+	{PEER6 ALL_NODES6, NA("20", GONE6) TLLA, 255, true, false, false, false, true, NEIGH_SEEN, NULL,
+	 "020000000009"},
+	{GONE6 ALL_NODES6, NA("20", GONE6) TLLA, 255, true, false, false, false, true, 0, NULL, "020000000009"},
+	{OURS6 ALL_NODES6, NS(PEER6) SLLA, 255, true, false, false, false, true, 0, NULL, "020000000009"},
+	/* not valid */
+	{PEER6 OURS6, NS(OURS6) SLLA, 254, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{PEER6 OURS6, NS(ALL_NODES6) SLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{ANY6 OURS6, NS(OURS6), 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{ANY6 ASKED6, NS(OURS6) SLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{ANY6 ALL_NODES6, NA("20", PEER6) TLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{PEER6 ALL_NODES6, NA("60", PEER6) TLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{PEER6 OURS6, NA("60", ALL_NODES6) TLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{PEER6 OURS6, NA("60", PEER6) "02 01 ffffffffffff", 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{PEER6 OURS6, NA("60", PEER6) "02 01 000000000000", 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+	{PEER6 OURS6, NS(OURS6) "01 00 020000000009", 255, false, 0, 0, 0, 0, 0, NULL, NULL},
+};
+
 static void
 test_meaning(void **state)
 {
-	static const struct {
-		const char *src_dst, *message;
-		uint8_t hop_limit;
-		bool ok, learn, confirm, answer, conflict;
-		enum neigh_how how;
-		const char *who, *mac;
-	} rows[] = {
-		{PEER6 ASKED6, NS(OURS6) SLLA, 255, true, true, false, true, false, NEIGH_ASKED_US, PEER6,
-		 "020000000009"},
-		{PEER6 OURS6, NS(OURS6) SLLA, 255, true, true, false, true, false, NEIGH_ASKED_US, PEER6,
-		 "020000000009"},
-		{PEER6 OURS6, NS(OURS6), 255, true, false, false, true, false, NEIGH_ASKED_US, PEER6, "020000000002"},
-		{PEER6 ASKED6, NS(PEER6) SLLA, 255, true, false, false, false, false, NEIGH_ASKED_US, PEER6, NULL},
-		/* a probe for what we have, and for what we are about to take */
-		{ANY6 ASKED6, NS(OURS6), 255, true, false, false, true, false, NEIGH_ASKED_US, NULL, "020000000002"},
-		{ANY6 ASKED6, NS(GONE6), 255, true, false, false, false, true, NEIGH_ASKED_US, NULL, "020000000002"},
-		/* a question for what we are about to take is no conflict and not answered */
-		{PEER6 ASKED6, NS(GONE6) SLLA, 255, true, false, false, false, false, NEIGH_ASKED_US, PEER6, NULL},
-		/* answers */
-		{PEER6 OURS6, NA("60", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_ANSWERED, PEER6,
-		 "020000000009"},
-		{PEER6 OURS6, NA("40", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_ANSWERED, PEER6,
-		 "020000000009"},
-		{PEER6 OURS6, NA("60", PEER6), 255, true, false, true, false, false, NEIGH_ANSWERED, PEER6, NULL},
-		{PEER6 ALL_NODES6, NA("20", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_SEEN, PEER6,
-		 "020000000009"},
-		{PEER6 ALL_NODES6, NA("00", PEER6) TLLA, 255, true, false, false, false, false, NEIGH_SEEN, PEER6,
-		 NULL},
-		/* somebody else has ours */
-		{PEER6 ALL_NODES6, NA("20", OURS6) TLLA, 255, true, false, false, false, true, NEIGH_SEEN, NULL,
-		 "020000000009"},
-		{PEER6 ALL_NODES6, NA("20", GONE6) TLLA, 255, true, false, false, false, true, NEIGH_SEEN, NULL,
-		 "020000000009"},
-		{GONE6 ALL_NODES6, NA("20", GONE6) TLLA, 255, true, false, false, false, true, 0, NULL, "020000000009"},
-		{OURS6 ALL_NODES6, NS(PEER6) SLLA, 255, true, false, false, false, true, 0, NULL, "020000000009"},
-		/* not valid */
-		{PEER6 OURS6, NS(OURS6) SLLA, 254, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{PEER6 OURS6, NS(ALL_NODES6) SLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{ANY6 OURS6, NS(OURS6), 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{ANY6 ASKED6, NS(OURS6) SLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{ANY6 ALL_NODES6, NA("20", PEER6) TLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{PEER6 ALL_NODES6, NA("60", PEER6) TLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{PEER6 OURS6, NA("60", ALL_NODES6) TLLA, 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{PEER6 OURS6, NA("60", PEER6) "02 01 ffffffffffff", 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{PEER6 OURS6, NA("60", PEER6) "02 01 000000000000", 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-		{PEER6 OURS6, NS(OURS6) "01 00 020000000009", 255, false, 0, 0, 0, 0, 0, NULL, NULL},
-	};
-
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct bytes in = ip6_frame("", rows[i].src_dst, 58, rows[i].hop_limit, rows[i].message);
