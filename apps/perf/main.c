@@ -18,7 +18,7 @@ static void
 measure_rooflines(const struct options *o, uint16_t mtu, double *roofline)
 {
 	for (uint32_t i = 0; o->test == PERF_BW && client_size(o, i) && !cli_stopped(); i++)
-		roofline[i] = roofline_measure(client_size(o, i), mtu);
+		roofline[i] = roofline_measure(client_size(o, i), mtu, !o->no_crc);
 }
 
 static int
@@ -26,15 +26,15 @@ print_roofline(const struct options *o)
 {
 	uint16_t mtu = o->host.mtu;
 
-	printf(" #bytes     packet payload    MiB/sec        Gb/sec     Mpps\n");
+	printf(" #bytes     packet payload    MiB/sec        Gb/sec     Mpps     CRC\n");
 	for (uint32_t i = 0; client_size(o, i) && !cli_stopped(); i++) {
 		uint32_t size = client_size(o, i), payload = roofline_payload(size, mtu);
-		double rate = roofline_measure(size, mtu);
+		double rate = roofline_measure(size, mtu, !o->no_crc);
 
 		if (rate == 0)
 			return cli_fail("the memory limit needs two lcores: give EAL -l 0,1");
-		printf(" %-10u %-17u %-14.2f %-10.2f %-.3f\n", size, payload, rate / 1048576, rate * 8e-9,
-		       rate / payload / 1e6);
+		printf(" %-10u %-17u %-14.2f %-10.2f %-8.3f %s\n", size, payload, rate / 1048576, rate * 8e-9,
+		       rate / payload / 1e6, o->no_crc ? "off" : "on");
 		fflush(stdout);
 	}
 	return 0;
