@@ -6,7 +6,8 @@
 #include "cli.h"
 
 #define LINK_WAIT_NS UINT64_C(5000000000)
-#define LINGER_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
+#define QUIET_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
+#define LINGER_NS UINT64_C(2000000000)
 
 static bool
 link_comes_up(struct host *host, uint16_t port_id)
@@ -78,10 +79,11 @@ host_open(struct host *host, const struct host_options *options)
 void
 host_linger(struct host *host)
 {
-	uint64_t end = iw_engine_now(host->engine) + LINGER_NS;
+	uint64_t now = iw_engine_now(host->engine), end = now + LINGER_NS, quiet = now + QUIET_NS;
 
-	while (iw_engine_now(host->engine) < end)
-		iw_engine_poll(host->engine);
+	for (; now < end && now < quiet; now = iw_engine_now(host->engine))
+		if (iw_engine_poll(host->engine) > 0)
+			quiet = now + QUIET_NS;
 }
 
 void

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <stdio.h>
@@ -156,6 +155,8 @@ run_server(const struct options *o)
 		result = server_run(server);
 	}
 	server_destroy(server);
+	if (result || cli_stopped())
+		host_linger(&host);
 	host_close(&host);
 	return result;
 }
@@ -183,14 +184,10 @@ int
 main(int argc, char **argv)
 {
 	struct options o;
-	int used, result = 1;
+	int used = cli_start("dpdk-iwarp-perf", 1024, argc, argv), result = 1;
 
-	cli_init("dpdk-iwarp-perf");
-	used = rte_eal_init(argc, argv);
 	if (used < 0)
-		return cli_fail("EAL did not start (%s); without hugepages try --no-huge -m 1024 --no-pci",
-				rte_strerror(rte_errno));
-	cli_catch_signals();
+		return 1;
 	if (options_parse(argc - used, argv + used, &o))
 		result = run(&o);
 	rte_eal_cleanup();
