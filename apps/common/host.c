@@ -8,7 +8,7 @@
 
 #define LINK_WAIT_NS UINT64_C(5000000000)
 #define QUIET_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
-#define LINGER_NS UINT64_C(2000000000)
+#define LINGER_NS UINT64_C(1000000000)
 
 /* net_memif (DPDK 22.11) unmaps its rings from the interrupt thread when the other process ends, also under a burst
  * that is being received at that moment; a process that lingers is likely to meet it, so it polls now and then only. */

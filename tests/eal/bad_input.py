@@ -236,11 +236,17 @@ def moments():
             yield *case, number, chance.uniform(0, 2.5)
 
 
+def both_at_work(tests, pair, kind, server, client):
+    ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
+    ends[1].says({"app": "ping data", "perf": "#bytes"}[kind])
+    time.sleep(0.3)
+    return ends
+
+
 def stop_two(tests, kind, server, client, first):
     """Ctrl-C of either end while both are at work; then of the other, which may have ended by itself."""
     with Pair(Memif()) as pair:
-        ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
-        time.sleep(2.5)
+        ends = both_at_work(tests, pair, kind, server, client)
         problem = leaves(ends[first], signal.SIGINT)
         if not problem and ends[1 - first].process.poll() is None:
             ends[1 - first].send(signal.SIGTERM)
@@ -250,7 +256,7 @@ def stop_two(tests, kind, server, client, first):
         tests.report(f"{kind} {' '.join(client)}: Ctrl-C of the {who}", problem, *ends)
 
 
-TWO = [("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER]),
+TWO = [("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER, "-v"]),
        ("perf", ["--server"], ["-D", "60", SERVER]),
        ("perf", ["--server"], ["-D", "60", "--verb", "send", "-q", "3", SERVER]),
        ("perf", ["--server"], ["--test", "lat", "-n", "10000000", "--verb", "send", SERVER])]
@@ -259,8 +265,7 @@ TWO = [("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER]),
 def frozen_peer(tests, kind, server, client, frozen):
     """Ctrl-C while the other end does not move any more."""
     with Pair(Memif()) as pair:
-        ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
-        time.sleep(2.5)
+        ends = both_at_work(tests, pair, kind, server, client)
         ends[frozen].send(signal.SIGSTOP)
         time.sleep(0.3)
         problem = leaves(ends[1 - frozen], signal.SIGINT)

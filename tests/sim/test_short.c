@@ -198,7 +198,7 @@ peer_closes(bool abrupt)
 	assert_int_equal(t->sent + t->flushed, REQUESTS);
 	if (abrupt)
 		assert_true(t->flushed > 0);
-	assert_int_not_equal(iw_qp_state(p->end[0].qp), IW_QPS_RTS);
+	assert_int_not_equal(iw_qp_state(p->end[0].qp), IW_QP_RTS);
 	stage_close(t);
 }
 
