@@ -10,13 +10,16 @@
 #include <cmocka.h>
 
 #include "iw_time.h"
+#include "len.h"
 #include "mbufpool.h"
 #include "pair.h"
 #include "tcp_pvt.h"
 
 #define PIECE 60000u /* octets of one request */
-#define REQUESTS 48u /* together more than the receive window of 1 MiB */
+#define REQUESTS 48u /* together more than the receive window */
+#define RCV_BUF (5u << 19)
 #define AREA (REQUESTS * PIECE)
+#define ENOUGH (24 * REQUESTS)
 #define QUEUE_MAX 4096u /* records of one connection (tcp_tx.c) */
 
 /* End 0 sends its area to end 1's. */
@@ -31,10 +34,11 @@ struct stage {
 static struct stage *
 stage_open(uint16_t mtu, uint64_t delay_ns, bool back_pressure)
 {
+	struct engine_params params = {.nif.mtu = mtu, .max_conns = 256, .tcp.rcv_buf = RCV_BUF};
 	struct stage *t = calloc(1, sizeof(*t));
 	struct iw_qp_attr attr = {.sq_depth = 64, .rq_depth = 64, .recv_back_pressure = back_pressure};
 
-	sim_init(&t->sim, 7, 2, mtu);
+	sim_init_params(&t->sim, 7, 2, &params);
 	t->sim.wire.delay_ns = delay_ns;
 	pair_init(&t->pair, &t->sim, &attr);
 	for (int i = 0; i < 2; i++) {
@@ -63,7 +67,7 @@ stage_close(struct stage *t)
 static void
 post(struct stage *t, uint8_t opcode)
 {
-	uint64_t at = (uint64_t)t->posted * PIECE;
+	uint64_t at = (uint64_t)(t->posted % REQUESTS) * PIECE;
 	struct iw_sge sge = {(uintptr_t)t->area[0] + at, PIECE, iw_mr_lkey(t->mr[0])};
 	struct iw_send_wr wr = {.wr_id = t->posted,
 				.sg_list = &sge,
@@ -98,7 +102,8 @@ reap(struct stage *t)
 			t->sent++;
 			continue;
 		}
-		assert_int_equal(wc.status, IW_WC_WR_FLUSH_ERR);
+		if (t->flushed > 0 || wc.status != IW_WC_FATAL_ERR) /* the one that was under way may say so */
+			assert_int_equal(wc.status, IW_WC_WR_FLUSH_ERR);
 		t->flushed++;
 	}
 	while (iw_cq_poll(t->pair.end[1].cq, &wc, 1) == 1) {
@@ -140,7 +145,7 @@ close_and_compare(struct stage *t)
 {
 	assert_true(pair_disconnect(&t->pair, 300 * IW_SEC));
 	assert_int_equal(t->pair.end[0].last.status, 0);
-	assert_memory_equal(t->area[1], t->area[0], (size_t)t->posted * PIECE);
+	assert_memory_equal(t->area[1], t->area[0], (size_t)iw_len_min(t->posted, REQUESTS) * PIECE);
 }
 
 static uint32_t
@@ -213,19 +218,19 @@ test_peer_closes(void **state)
 static void
 test_records_of_a_connection(void **state)
 {
-	struct stage *t = stage_open(576, 100 * IW_MS, false);
+	struct stage *t = stage_open(576, 20 * IW_MS, false);
 	const struct tcp *tcp = t->sim.host[0].engine->tcp;
 	uint64_t end = t->sim.now_ns + 120 * IW_SEC;
 	uint32_t most = 0;
 
-	for (uint32_t i = 0; i < REQUESTS; i++)
-		post(t, IW_WR_RDMA_WRITE);
-	while (t->sent < REQUESTS && t->sim.now_ns < end) {
+	while (t->sent < ENOUGH && t->sim.now_ns < end) {
+		while (t->posted < ENOUGH && t->posted - t->sent < REQUESTS)
+			post(t, IW_WR_RDMA_WRITE);
 		sim_step(&t->sim, end);
 		reap(t);
 		most = tcp->txq_pool.used > most ? tcp->txq_pool.used : most;
 	}
-	assert_int_equal(t->sent, REQUESTS);
+	assert_int_equal(t->sent, ENOUGH);
 	assert_in_range(most, QUEUE_MAX - 64, QUEUE_MAX);
 	close_and_compare(t);
 	stage_close(t);
