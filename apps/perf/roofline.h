@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Octets of payload a second for messages of `size` octets at a layer-3 MTU, with or without the CRC; 0 when it cannot
- * be measured (fewer than two lcores, no memory).  Takes a third of a second on the main and the first worker lcore. */
+ * be measured (fewer than two lcores, no memory).  Takes a sixth of a second on the main and the first worker lcore. */
 double roofline_measure(uint32_t size, uint16_t mtu, bool crc);
 
 /* Payload of one packet. */
