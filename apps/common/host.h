@@ -33,8 +33,9 @@ bool host_option_gateway(struct host_options *options, const char *text);
 /* Opens the port, waits for its link and until it is sure that nobody else has its addresses; an error line and false
  * when one of that fails. */
 bool host_open(struct host *host, const struct host_options *options);
-/* Answers for a moment more: a peer whose last FIN was not acknowledged sends it again, and would wait for long if
- * nobody were there.  For the end that hung up. */
+/* Answers until nothing has come for a moment (a second at most): a peer whose last FIN was not acknowledged sends
+ * it again, and would wait for long if nobody were there; and some drivers (memif) take back what the peer has not yet
+ * fetched.  For an end that hung up. */
 void host_linger(struct host *host);
 /* A line for each address that somebody else has claimed since the last call. */
 void host_report_conflicts(struct host *host);
