@@ -482,9 +482,13 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ping),     cmocka_unit_test(test_without_host_path),
-		cmocka_unit_test(test_again),    cmocka_unit_test(test_ping6),
-		cmocka_unit_test(test_autoconf), cmocka_unit_test(test_autoconf_needs_lwip),
+		cmocka_unit_test(test_ping),
+		cmocka_unit_test(test_without_host_path),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_ping6),
+		cmocka_unit_test(test_listener_report),
+		cmocka_unit_test(test_autoconf),
+		cmocka_unit_test(test_autoconf_needs_lwip),
 		cmocka_unit_test(test_claim),
 	};
 
