@@ -127,6 +127,7 @@ gather(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t 
 	f.dsack = sack.dsack;
 	f.dsack_block = sack.dsack_block;
 	f.rtt_ns = sample_rtt(c, seg, &f.delta, now_ns);
+	f.has_new = tcp_tx_has_new(c);
 	return f;
 }
 

@@ -8,7 +8,6 @@
 #include "tcp_ecn.h"
 #include "tcp_isn.h"
 #include "tcp_listener.h"
-#include "tcp_loss.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
@@ -41,7 +40,8 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < TCP_TIMERS; i++)
 		c->at_ns[i] = IW_NEVER;
 	tcp_rtt_init(&c->rtt, tcp->params.rto_min_ns);
-	tcp_loss_init(c);
+	tcp_sack_init(&c->sack);
+	tcp_rack_init(&c->rack);
 	tcp_rcvbuf_init(&c->rcvbuf);
 	tcp_conn_set(c, TCP_CONN_SLOW);
 	tcp_conn_set_mtu(c, c->route.mtu);

@@ -9,16 +9,6 @@
 #include "tcp_pace.h"
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
-#include "tcp_tx.h"
-
-void
-tcp_loss_init(struct tcp_conn *c)
-{
-	tcp_sack_init(&c->sack);
-	tcp_rack_init(&c->rack);
-	c->tlp = (struct tcp_tlp){0};
-	c->undo = (struct tcp_undo){0};
-}
 
 uint32_t
 tcp_loss_pipe(const struct tcp_conn *c)
@@ -179,7 +169,7 @@ was_a_mistake(const struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_f
 				   .advanced = f->advanced,
 				   .duplicate = f->duplicate,
 				   .dsack = f->dsack,
-				   .new_data = tcp_tx_has_new(c),
+				   .new_data = f->has_new,
 				   .dsack_block = f->dsack_block};
 
 	return tcp_undo_ack(&c->undo, &ack);

@@ -22,10 +22,9 @@ struct tcp_loss_facts {
 	bool sacks;     /* it carried SACK blocks */
 	bool dsack;
 	bool ece;         /* it carried ECE, and that was agreed on */
+	bool has_new;     /* something never sent waits, and the peer's window lets it go */
 	bool ece_is_news; /* and the window was not reduced in this round trip yet */
 };
-
-void tcp_loss_init(struct tcp_conn *c);
 
 /* After the records were marked: growth of the window, begin, course and end of recovery. */
 void tcp_loss_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *facts, uint64_t now_ns);
