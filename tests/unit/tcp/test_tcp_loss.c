@@ -200,6 +200,29 @@ test_pipe_stays_below_cwnd(void **state)
 	script_fini(&x);
 }
 
+/* RFC 6937 §3 on each ACK: what went out is in proportion to what arrived, ssthresh to RecoverFS (14 to 20 with CUBIC's
+ * beta), in whole segments, from the first ACK of the recovery on. */
+static void
+test_prr_budget(void **state)
+{
+	struct script x;
+
+	flight(&x, true, 20);
+	script_conn(&x)->cc.cwnd = 20 * SEG;
+	for (uint32_t i = 20; i < 40; i++)
+		script_send(&x, i * SEG, SEG);
+	script_expect_silence(&x);
+	for (uint32_t to = 4; to < 13; to++) {
+		uint32_t delivered = to - 1;
+
+		ack(&x, 0, 1, to);
+		assert_int_equal(script_conn(&x)->cc.ssthresh, 14 * SEG);
+		assert_int_equal(x.n - x.at, delivered * 14 / 20);
+		assert_int_equal(x.out[x.at].seq, at(&x, 0));
+	}
+	script_fini(&x);
+}
+
 /* RFC 5681 §3.1: a timeout starts from one segment; ssthresh falls once, not with each back-off; slow start through
  * what was lost; what was SACKed is not sent again. */
 static void
@@ -281,6 +304,7 @@ main(void)
 		cmocka_unit_test(test_what_is_no_duplicate),
 		cmocka_unit_test(test_sack_recovery),
 		cmocka_unit_test(test_pipe_stays_below_cwnd),
+		cmocka_unit_test(test_prr_budget),
 		cmocka_unit_test(test_rto),
 		cmocka_unit_test(test_reneging),
 		cmocka_unit_test(test_no_fast_retransmit_behind_rto),
