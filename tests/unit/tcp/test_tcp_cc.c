@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all algorithms share: RFC 6928 §2, RFC 3465, RFC 5681 §3.1 and §4.1. */
+#include "tcp.h"
 #include "tcp_cc.h"
 
 #include <setjmp.h>
@@ -192,6 +193,15 @@ test_undo(void **state)
 	}
 }
 
+static void
+test_kinds(void **state)
+{
+	(void)state;
+	assert_ptr_equal(tcp_cc_ops_of(TCP_CC_CUBIC), &tcp_cc_cubic);
+	assert_ptr_equal(tcp_cc_ops_of(TCP_CC_NEWRENO), &tcp_cc_newreno);
+	assert_ptr_equal(tcp_cc_ops_of(TCP_CC_DCTCP), &tcp_cc_dctcp);
+}
+
 int
 main(void)
 {
@@ -204,6 +214,7 @@ main(void)
 		cmocka_unit_test(test_smaller_mss_makes_cwnd_smaller),
 		cmocka_unit_test(test_growth_stops),
 		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
