@@ -20,12 +20,23 @@ struct tcp; /* one engine's */
 #define TCP_HEADROOM (NET_HEADROOM + 60)
 #define TCP_MSS_MIN 88 /* smaller ones from a peer are taken for this (security.md X7) */
 
+/* Congestion control of an engine's connections. */
+enum tcp_cc_kind {
+	TCP_CC_DEFAULT, /* CUBIC */
+	TCP_CC_CUBIC,   /* RFC 9438, HyStart++ */
+	TCP_CC_NEWRENO, /* RFC 5681, RFC 6582 */
+	TCP_CC_DCTCP    /* RFC 8257: data centres only, between ends that both have it */
+};
+
 struct tcp_params {
 	uint32_t max_conns, max_listeners, max_timewait;
 	uint64_t rto_min_ns;    /* 0: 200 ms */
-	uint32_t rcv_buf;       /* receive window limit of a connection, octets; 0: 1 MiB */
+	uint32_t rcv_buf;       /* receive window limit of a connection at its start, octets; 0: 1 MiB */
+	uint32_t rcv_buf_max;   /* up to which it grows by itself; 0: 16 MiB, or rcv_buf if that was given */
 	uint32_t max_ooo_mbufs; /* out-of-order mbufs held in the whole engine; 0: a quarter of the data pool */
 	uint64_t msl_ns;        /* 0: 30 s */
+	uint8_t cc;             /* enum tcp_cc_kind */
+	bool no_ecn;            /* neither ask for ECN (RFC 3168) nor agree to it */
 };
 
 /* Of one connection; zero is the default of each field. */

@@ -115,7 +115,7 @@ open_passive(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const str
 	iw_list_add(&l->embryos, &c->embryo_link);
 	tcp->n.opened_passive++;
 	tcp_conn_event(tcp, c, TCP_EV_PASSIVE_OPEN, rx->now_ns);
-	tcp_conn_take_syn(c, &rx->seg, rx->now_ns);
+	tcp_conn_take_syn(tcp, c, &rx->seg, rx->now_ns);
 	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, rx->now_ns);
 }
 

@@ -66,6 +66,10 @@ check_rest(const struct iw_engine_params *p)
 		return "a VLAN is a number from 1 to 4094";
 	if (p->autoconf && p->no_host_path)
 		return "IPv6 autoconfiguration needs the host path";
+	if ((uint32_t)p->congestion > IW_CONGESTION_DCTCP)
+		return "there is no such congestion control";
+	if (p->congestion == IW_CONGESTION_DCTCP && !p->profile_datacenter)
+		return "DCTCP is for the data centre profile only";
 	return NULL;
 }
 
@@ -87,11 +91,26 @@ check(const struct iw_engine_params *p, char *why, size_t why_len)
 	return -IW_E_INVAL;
 }
 
+static uint8_t
+cc_kind(const struct iw_engine_params *p)
+{
+	static const uint8_t kinds[] = {[IW_CONGESTION_DEFAULT] = TCP_CC_CUBIC,
+					[IW_CONGESTION_CUBIC] = TCP_CC_CUBIC,
+					[IW_CONGESTION_NEWRENO] = TCP_CC_NEWRENO,
+					[IW_CONGESTION_DCTCP] = TCP_CC_DCTCP};
+
+	if (p->congestion == IW_CONGESTION_DEFAULT && p->profile_datacenter)
+		return TCP_CC_DCTCP;
+	return kinds[p->congestion];
+}
+
 static struct engine_params
 core_params(const struct iw_engine_params *p)
 {
 	struct engine_params c = {.max_conns = p->max_conns, .max_qps = p->max_qps, .max_cm_ids = p->max_cm_ids};
 
+	c.tcp.no_ecn = p->no_ecn;
+	c.tcp.cc = cc_kind(p);
 	if (p->profile_datacenter)
 		c.tcp.rto_min_ns = 5 * IW_MS;
 	return c;

@@ -75,6 +75,8 @@ enum wrong {
 	MTU_LARGE,
 	QUEUE,
 	POOLS,
+	CONGESTION,
+	DCTCP,
 	WRONGS
 };
 
@@ -94,6 +96,8 @@ static const struct {
 	[MTU_LARGE] = {-IW_E_INVAL, "MTU of 65535 does not fit"},
 	[QUEUE] = {-IW_E_INVAL, "queue 0"},
 	[POOLS] = {-IW_E_NOMEM, "hugepages"},
+	[CONGESTION] = {-IW_E_INVAL, "no such congestion"},
+	[DCTCP] = {-IW_E_INVAL, "data centre profile"},
 };
 
 static struct iw_engine_params
@@ -123,6 +127,10 @@ bad(enum wrong wrong)
 		p.mtu = 575;
 	else if (wrong == MTU_LARGE)
 		p.mtu = 65535;
+	else if (wrong == CONGESTION)
+		p.congestion = (enum iw_congestion)(IW_CONGESTION_DCTCP + 1);
+	else if (wrong == DCTCP)
+		p.congestion = IW_CONGESTION_DCTCP;
 	else if (wrong == QUEUE)
 		p.queue = 1;
 	else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all algorithms share: RFC 6928 §2, RFC 3465, RFC 5681 §3.1 and §4.1. */
+#include "tcp.h"
 #include "tcp_cc.h"
 
 #include <setjmp.h>
@@ -51,21 +52,24 @@ test_slow_start(void **state)
 		assert_int_equal(cc.cwnd, 10000);
 		ops->on_ack(&cc, &ack);
 		assert_int_equal(cc.cwnd, 11000);
-		ack.acked = 5000;
+		ack.acked = 50000;
 		ops->on_ack(&cc, &ack);
-		assert_int_equal(cc.cwnd, 13000);
+		assert_int_equal(cc.cwnd, 19000); /* L = 8 (RFC 9406 §4.3) */
+		ack.paced = true;
+		ops->on_ack(&cc, &ack);
+		assert_int_equal(cc.cwnd, 69000);
 		ack.acked = 1;
 		for (int i = 0; i < 1000; i++)
 			ops->on_ack(&cc, &ack);
-		assert_int_equal(cc.cwnd, 14000);
+		assert_int_equal(cc.cwnd, 70000);
 		ack.acked = 5000;
 		ack.cwnd_limited = false;
 		ops->on_ack(&cc, &ack);
-		assert_int_equal(cc.cwnd, 14000);
+		assert_int_equal(cc.cwnd, 70000);
 	}
 }
 
-/* RFC 3465 §2.3: after an RTO at most 1 SMSS for an ACK, until ssthresh. */
+/* RFC 3465 §2.3: after an RTO at most 1 SMSS for an ACK, until ssthresh; with SACK it is known what has left. */
 static void
 test_slow_start_after_rto(void **state)
 {
@@ -85,6 +89,10 @@ test_slow_start_after_rto(void **state)
 		}
 		assert_false(tcp_cc_slow_start(&cc));
 		assert_false(cc.after_rto);
+		ops->on_rto(&cc, 40000, true, 1);
+		ack.exact = true;
+		ops->on_ack(&cc, &ack);
+		assert_int_equal(cc.cwnd, 6000);
 	}
 }
 
@@ -185,6 +193,15 @@ test_undo(void **state)
 	}
 }
 
+static void
+test_kinds(void **state)
+{
+	(void)state;
+	assert_ptr_equal(tcp_cc_ops_of(TCP_CC_CUBIC), &tcp_cc_cubic);
+	assert_ptr_equal(tcp_cc_ops_of(TCP_CC_NEWRENO), &tcp_cc_newreno);
+	assert_ptr_equal(tcp_cc_ops_of(TCP_CC_DCTCP), &tcp_cc_dctcp);
+}
+
 int
 main(void)
 {
@@ -197,6 +214,7 @@ main(void)
 		cmocka_unit_test(test_smaller_mss_makes_cwnd_smaller),
 		cmocka_unit_test(test_growth_stops),
 		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
