@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host.h"
 
+#include <rte_cycles.h>
 #include <string.h>
 
 #include "cli.h"
 
 #define LINK_WAIT_NS UINT64_C(5000000000)
 #define LINGER_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
+
+/* net_memif (DPDK 22.11) unmaps its rings from the interrupt thread when the other process ends, also under a burst
+ * that is being received at that moment; a process that lingers is likely to meet it, so it polls now and then only. */
+#define LINGER_PAUSE_US 1000
 
 static bool
 link_comes_up(struct host *host, uint16_t port_id)
@@ -80,8 +85,10 @@ host_linger(struct host *host)
 {
 	uint64_t end = iw_engine_now(host->engine) + LINGER_NS;
 
-	while (iw_engine_now(host->engine) < end)
+	while (iw_engine_now(host->engine) < end) {
 		iw_engine_poll(host->engine);
+		rte_delay_us_sleep(LINGER_PAUSE_US);
+	}
 }
 
 void
