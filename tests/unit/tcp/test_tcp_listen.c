@@ -93,13 +93,13 @@ test_T8_syn_ack_options(void **state)
 		assert_int_equal(seg.mss, 1460);
 		assert_int_equal(seg.wnd, 65535);
 		if (x.ws)
-			assert_int_equal(seg.ws, 5);
+			assert_int_equal(seg.ws, 9);
 		if (x.ts)
 			assert_int_equal(seg.tsecr, x.tsval);
 		script_in(&x, TCP_ACK, x.seq, x.ack, 0);
 		script_data(&x, 10);
 		script_data(&x, 10);
-		assert_int_equal(script_out(&x).wnd, x.ws ? 1048576 / 32 - 1 : 65535 - 20);
+		assert_int_equal(script_out(&x).wnd, x.ws ? 1048576 / 512 - 1 : 65535 - 20);
 		script_fini(&x);
 	}
 }
@@ -244,6 +244,8 @@ test_T24_flood(void **state)
 		peer_syn(&x, 999);
 		syn_ack = script_out(&x);
 		assert_int_equal(syn_ack.has_ts, x.ts);
+		assert_int_equal(syn_ack.has_ws, x.ts && x.ws); /* no more than will be remembered */
+		assert_int_equal(syn_ack.sack_perm, x.ts && x.sack);
 		assert_int_equal(tcp_syn_count(HOST(x)), 64);
 		{
 			struct tcp_seg ack = script_seg(&x, TCP_ACK | TCP_PSH, x.seq, syn_ack.seq + 1);
