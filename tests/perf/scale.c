@@ -26,7 +26,7 @@
 
 #define BURST 32u
 #define ACTIVE 64u
-#define PACKETS (1u << 18)  /* timed in each phase */
+#define PACKETS (1u << 16)  /* timed in each phase */
 #define CHUNK (PACKETS / 8) /* of these, the one that was disturbed least counts */
 #define PAYLOAD 64u
 #define PEERS 0x0a010000u /* 10.1.0.0: behind the gateway */
@@ -434,6 +434,7 @@ main(int argc, char **argv)
 		 qp = lines(sizeof(struct iw_qp));
 	double first = 0;
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("octets a connection: TCB %u, id %u, QP %u, together %u (budget %u)\n", tcb, id, qp, tcb + id + qp,
 	       BUDGET);
 	for (int i = 0; i < args; i++) {
