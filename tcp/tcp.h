@@ -35,15 +35,20 @@ struct tcp_params {
 	uint32_t rcv_buf_max;   /* up to which it grows by itself; 0: 16 MiB, or rcv_buf if that was given */
 	uint32_t max_ooo_mbufs; /* out-of-order mbufs held in the whole engine; 0: a quarter of the data pool */
 	uint64_t msl_ns;        /* 0: 30 s */
-	uint8_t cc;             /* enum tcp_cc_kind */
-	bool no_ecn;            /* neither ask for ECN (RFC 3168) nor agree to it */
+	uint32_t max_syn;       /* handshakes that came in and wait for their last ACK; then cookies; 0: by max_conns */
+	uint32_t challenge_acks; /* of one connection in 5 s (RFC 5961 §7), at most 255; 0: 10 */
+	uint32_t answer_rate;    /* RST and ACK to one peer without a connection, in a second; 0: 200 */
+	uint8_t cc;              /* enum tcp_cc_kind */
+	bool no_ecn;             /* neither ask for ECN (RFC 3168) nor agree to it */
 };
 
 /* Of one connection; zero is the default of each field. */
 struct tcp_attr {
-	uint64_t syn_timeout_ns;  /* 0: by 7 retries */
-	uint64_t user_timeout_ns; /* 0: 100 s */
-	uint64_t keepalive_ns;    /* 0: off */
+	uint64_t syn_timeout_ns;    /* 0: by 7 retries */
+	uint64_t user_timeout_ns;   /* 0: 100 s */
+	uint64_t keepalive_ns;      /* 0: off; silence before the first probe (RFC 9293 §3.8.4) */
+	uint32_t keepalive_step_ms; /* between probes; 0: a quarter of it, 1 s to 75 s */
+	uint8_t keepalive_probes;   /* unanswered ones before the end; 0: 9 */
 };
 
 enum tcp_state {
@@ -71,16 +76,18 @@ void tcp_abort_all(struct tcp *tcp, uint64_t now_ns);
  * with each connection that comes in.  -IW_E_ADDRINUSE, -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
 int tcp_listen(struct tcp *tcp, struct iw_addr *addr, uint32_t backlog, uint32_t owner, uint32_t *listener);
 
-/* Stops; connections of it that nobody has adopted yet (tcp_adopt) get RST. */
+/* Stops; connections of it that nobody has adopted yet (tcp_adopt) get RST, handshakes when they end. */
 void tcp_unlisten(struct tcp *tcp, uint32_t listener, uint64_t now_ns);
 
 /* Opens actively.  local->ip all zero: ours; local->port 0: random (RFC 6056).  A SYN leaves at the next emit.
- * -IW_E_ADDRNOTAVAIL, -IW_E_ADDRINUSE, -IW_E_HOSTUNREACH, -IW_E_NOMEM. */
+ * -IW_E_ADDRINUSE (this port leads to this peer already), -IW_E_ADDRNOTAVAIL (every port does; or not our address),
+ * -IW_E_HOSTUNREACH, -IW_E_NOMEM. */
 int tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_attr *attr,
 	     uint32_t owner, uint64_t now_ns, uint32_t *conn);
 
 /* A connection that came in (ready bit UP, passive): the listener's place in the backlog is free again, owner
- * replaces the listener's.  The backlog counts connections in SYN_RCVD and established ones not yet adopted. */
+ * replaces the listener's.  The backlog counts established connections not yet adopted; handshakes take no place
+ * in it (RFC 4987 §3.5). */
 void tcp_adopt(struct tcp *tcp, uint32_t conn, uint32_t owner, const struct tcp_attr *attr);
 
 /* Who consumes the stream, handed out with each ready entry (0: nobody yet). */
@@ -179,5 +186,6 @@ struct iw_counter_list tcp_counter_list(const struct tcp *tcp);
 /* Connections, listeners, TIME_WAIT records in existence (for leak checks). */
 uint32_t tcp_conn_count(const struct tcp *tcp);
 uint32_t tcp_timewait_count(const struct tcp *tcp);
+uint32_t tcp_syn_count(const struct tcp *tcp); /* half open ones that came in */
 
 #endif

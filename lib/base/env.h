@@ -26,7 +26,10 @@ enum iw_env_purpose {
 	IW_HASH_DEMUX,
 	IW_HASH_STAG,
 	IW_HASH_PORT,
-	IW_HASH_FLOW
+	IW_HASH_FLOW,
+	IW_HASH_SYN,
+	IW_HASH_COOKIE,
+	IW_HASH_LIMIT
 };
 
 /* SipHash-2-4 of len octets under the secret, for one purpose. */
@@ -39,6 +42,8 @@ uint64_t iw_env_draw(struct iw_env *env);
  * fail by setting iw_env_alloc_fuse to n (0: never). */
 void *iw_env_alloc(size_t size);
 void iw_env_free(void *p);
+/* Large memory, before it is touched: large pages where the system has them, for fewer TLB misses.  A hint. */
+void iw_env_hint_huge(void *p, size_t size);
 extern _Thread_local uint32_t iw_env_alloc_fuse;
 
 #endif
