@@ -105,6 +105,8 @@ struct script {
 
 /* params NULL: defaults with small tables. */
 void script_init(struct script *x, const struct tcp_params *params);
+/* Another boot of the host: another secret. */
+void script_init_secret(struct script *x, const struct tcp_params *params, uint8_t secret);
 void script_fini(struct script *x);
 /* The next connection: another peer port, nothing agreed on; old connections stay as they are. */
 void script_next_peer(struct script *x, uint16_t port);
@@ -121,6 +123,12 @@ uint64_t script_counter(struct script *x, const char *name);
 uint8_t script_octet(uint64_t place);
 /* A frame from the peer, without a poll. */
 void script_frame(struct script *x, struct rte_mbuf *m);
+/* Ends the test unless ok, naming the row. */
+void script_check(struct script *x, bool ok, const char *what, uint64_t is);
+/* A segment as ROW_IN would make it. */
+void script_in(struct script *x, const struct script_row *r);
+/* The n-th segment that came out and no row has named; fails when there is none. */
+const struct wire_seg *script_peek(struct script *x, uint32_t n);
 
 /* ---- rows ---- */
 #define ROW(w, ...)                                        \
@@ -148,26 +156,33 @@ void script_frame(struct script *x, struct rte_mbuf *m);
 #define ICMP(t, c, w, s) ROW(ROW_ICMP, .type = (t), .code = (c), .word = (w), .seq = (s))
 #define CALL(f) ROW(ROW_CALL, .fn = (f))
 
-/* ESTABLISHED: the peer opens to our listener, or we open; options of the peer's SYN. */
-#define PASSIVE(o) LISTEN, IN(S, 0, 0, 0, .opt = (o)), OUT(S | A, 0, 1, 0), IN(A, 1, 1, 0), STATE(ESTABLISHED)
+/* ESTABLISHED: the peer opens to our listener, or we open; options of the peer's SYN; the round trip of it. */
+#define PASSIVE_RTT(o, rtt) \
+	LISTEN, IN(S, 0, 0, 0, .opt = (o)), OUT(S | A, 0, 1, 0), IN(A, 1, 1, 0, .dt = (rtt)), STATE(ESTABLISHED)
+#define PASSIVE(o) PASSIVE_RTT(o, 0)
 #define ACTIVE(o) OPEN, OUT(S, 0, 0, 0), IN(S | A, 0, 1, 0, .opt = (o)), OUT(A, 1, 1, 0), STATE(ESTABLISHED)
 
-#define PLAY(x, name, ...)                                                         \
-	do {                                                                       \
-		static const struct script_row rows_[] = {__VA_ARGS__};            \
-		script_play((x), (name), rows_, sizeof(rows_) / sizeof(rows_[0])); \
+#define PLAY(x, nm, ...)                                                         \
+	do {                                                                     \
+		static const struct script_row rows_[] = {__VA_ARGS__};          \
+		script_play((x), (nm), rows_, sizeof(rows_) / sizeof(rows_[0])); \
 	} while (0)
 
-/* A whole script as a test. */
-#define SCRIPT(name, ...)                     \
-	static void name(void **state)        \
+/* A whole script as a test; p: struct tcp_params or NULL. */
+#define SCRIPT_WITH(test, p, ...)             \
+	static void test(void **state)        \
 	{                                     \
 		static struct script x;       \
 		(void)state;                  \
-		script_init(&x, NULL);        \
-		PLAY(&x, #name, __VA_ARGS__); \
+		script_init(&x, p);           \
+		PLAY(&x, #test, __VA_ARGS__); \
 		script_fini(&x);              \
 	}                                     \
-	typedef int name##_ends_here
+	_Static_assert(1, "takes the semicolon")
+#define SCRIPT(test, ...) SCRIPT_WITH(test, NULL, __VA_ARGS__)
+
+/* The receive buffer is so small that a test can fill it. */
+#define SMALL 16384
+extern const struct tcp_params script_small;
 
 #endif

@@ -43,7 +43,7 @@ static uint32_t cases, covered[ROWS], failed[ROWS];
 static bool
 row_matches(const struct matrix_row *r, const struct combo *c)
 {
-	return r->states >> c->state & 1 && (c->flags & r->must) == r->must && !(c->flags & r->not) &&
+	return r->states >> c->state & 1 && (c->flags & r->must) == r->must && !(c->flags & r->not ) &&
 	       r->pos >> c->pos & 1 && (r->ack >> c->ack & 1) && r->len >> c->len & 1 && r->ts >> c->ts & 1;
 }
 
