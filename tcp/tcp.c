@@ -8,6 +8,7 @@
 
 #include "iw_addr.h"
 #include "tcp_conn.h"
+#include "tcp_accept.h"
 #include "tcp_isn.h"
 #include "tcp_listen.h"
 #include "tcp_pmtu.h"
@@ -21,6 +22,8 @@
 #define MSL_DEFAULT_NS (30 * IW_SEC)
 #define MBUFS_DEFAULT 8192u /* for a data pool that does not tell its size */
 #define TIMEWAIT_MAX (IW_POOL_MAX / 2)
+#define ANSWER_RATE_DEFAULT 200u
+#define SYN_DEFAULT_MAX 16384u
 #define LINGER_BEYOND_NS (60 * IW_SEC)
 
 /* ---- creation ---- */
@@ -40,6 +43,14 @@ fill_params(struct tcp_params *p, const struct iw_env *env)
 		p->rcv_buf = RCV_BUF_MAX;
 	if (!p->max_ooo_mbufs)
 		p->max_ooo_mbufs = pool_mbufs(env) / 4;
+	if (!p->challenge_acks)
+		p->challenge_acks = TCP_CHALLENGES;
+	if (p->challenge_acks > UINT8_MAX)
+		p->challenge_acks = UINT8_MAX;
+	if (!p->answer_rate)
+		p->answer_rate = ANSWER_RATE_DEFAULT;
+	if (!p->max_syn)
+		p->max_syn = p->max_conns < SYN_DEFAULT_MAX ? p->max_conns : SYN_DEFAULT_MAX;
 	if (!p->msl_ns)
 		p->msl_ns = MSL_DEFAULT_NS;
 	if (!p->max_listeners)
@@ -59,6 +70,7 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 	int err = iw_pool_init(&tcp->conns, sizeof(struct tcp_conn), p->max_conns);
 
 	iw_wheel_init(&tcp->wheel, now_ns);
+	tcp_limit_init(&tcp->limit, p->answer_rate);
 	iw_list_init(&tcp->ready);
 	iw_list_init(&tcp->tx);
 	if (!err)
@@ -67,6 +79,8 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 		err = tcp_demux_init(&tcp->demux, tcp->env, p->max_conns + p->max_timewait, p->max_listeners);
 	if (!err)
 		err = tcp_timewait_init(&tcp->timewait, p->max_timewait, p->msl_ns);
+	if (!err)
+		err = tcp_syn_init(&tcp->syn, tcp->env, p->max_syn);
 	if (!err)
 		err = tcp_rxq_pool_init(&tcp->rxq_pool, tcp->env->data_pool, mbufs + p->max_ooo_mbufs + 1,
 					p->max_ooo_mbufs, ooo_conns);
@@ -105,6 +119,7 @@ tcp_destroy(struct tcp *tcp)
 		tcp_conn_free(tcp, c);
 	tcp_txq_pool_fini(&tcp->txq_pool);
 	tcp_rxq_pool_fini(&tcp->rxq_pool);
+	tcp_syn_fini(&tcp->syn);
 	tcp_timewait_fini(&tcp->timewait);
 	tcp_demux_fini(&tcp->demux);
 	iw_pool_fini(&tcp->listeners);
@@ -368,8 +383,8 @@ tcp_tick(struct tcp *tcp, uint64_t now_ns)
 		tcp_conn_settle(tcp, c);
 	}
 	while (tcp_timewait_expire(&tcp->timewait, now_ns, &demux))
-		if (demux)
-			tcp_demux_del(&tcp->demux, demux);
+		tcp_demux_del(&tcp->demux, demux);
+	tcp_listen_tick(tcp, now_ns);
 }
 
 uint64_t
@@ -377,7 +392,7 @@ tcp_deadline(const struct tcp *tcp)
 {
 	uint64_t at = iw_time_min(iw_wheel_deadline(&tcp->wheel), tcp_timewait_deadline(&tcp->timewait));
 
-	return iw_time_min(at, tcp->tx_at_ns);
+	return iw_time_min(iw_time_min(at, tcp_syn_deadline(&tcp->syn)), tcp->tx_at_ns);
 }
 
 /* ---- looking ---- */
@@ -390,7 +405,7 @@ tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info)
 	if (!c)
 		return false;
 	*info = (struct tcp_info){.local = c->local,
-				  .peer = c->remote,
+				  .peer = *tcp_conn_remote(c),
 				  .state = (enum tcp_state)c->state,
 				  .emss = c->emss,
 				  .cwnd = c->cc.cwnd,
@@ -427,4 +442,10 @@ uint32_t
 tcp_timewait_count(const struct tcp *tcp)
 {
 	return tcp_timewait_used(&tcp->timewait);
+}
+
+uint32_t
+tcp_syn_count(const struct tcp *tcp)
+{
+	return tcp->syn.used;
 }

@@ -26,6 +26,9 @@ struct tcp_params {
 	uint32_t rcv_buf;       /* receive window limit of a connection, octets; 0: 1 MiB */
 	uint32_t max_ooo_mbufs; /* out-of-order mbufs held in the whole engine; 0: a quarter of the data pool */
 	uint64_t msl_ns;        /* 0: 30 s */
+	uint32_t max_syn;       /* handshakes that came in and wait for their last ACK; then cookies; 0: by max_conns */
+	uint32_t challenge_acks; /* of one connection in 5 s (RFC 5961 §7), at most 255; 0: 10 */
+	uint32_t answer_rate;    /* RST and ACK to one peer without a connection, in a second; 0: 200 */
 };
 
 /* Of one connection; zero is the default of each field. */
@@ -60,7 +63,7 @@ void tcp_abort_all(struct tcp *tcp, uint64_t now_ns);
  * with each connection that comes in.  -IW_E_ADDRINUSE, -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
 int tcp_listen(struct tcp *tcp, struct iw_addr *addr, uint32_t backlog, uint32_t owner, uint32_t *listener);
 
-/* Stops; connections of it that nobody has adopted yet (tcp_adopt) get RST. */
+/* Stops; connections of it that nobody has adopted yet (tcp_adopt) get RST, handshakes when they end. */
 void tcp_unlisten(struct tcp *tcp, uint32_t listener, uint64_t now_ns);
 
 /* Opens actively.  local->ip all zero: ours; local->port 0: random (RFC 6056).  A SYN leaves at the next emit.
@@ -69,7 +72,8 @@ int tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr 
 	     uint32_t owner, uint64_t now_ns, uint32_t *conn);
 
 /* A connection that came in (ready bit UP, passive): the listener's place in the backlog is free again, owner
- * replaces the listener's.  The backlog counts connections in SYN_RCVD and established ones not yet adopted. */
+ * replaces the listener's.  The backlog counts established connections not yet adopted; handshakes take no place
+ * in it (RFC 4987 §3.5). */
 void tcp_adopt(struct tcp *tcp, uint32_t conn, uint32_t owner, const struct tcp_attr *attr);
 
 /* Who consumes the stream, handed out with each ready entry (0: nobody yet). */
@@ -168,5 +172,6 @@ struct iw_counter_list tcp_counter_list(const struct tcp *tcp);
 /* Connections, listeners, TIME_WAIT records in existence (for leak checks). */
 uint32_t tcp_conn_count(const struct tcp *tcp);
 uint32_t tcp_timewait_count(const struct tcp *tcp);
+uint32_t tcp_syn_count(const struct tcp *tcp); /* half open ones that came in */
 
 #endif

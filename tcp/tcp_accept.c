@@ -13,9 +13,8 @@ fails_paws(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 	       now_ns - c->ts_recent_ns < TS_RECENT_MAX_AGE_NS;
 }
 
-/* RFC 9293 table 6. */
-static bool
-is_acceptable(uint32_t seq, uint32_t len, uint32_t nxt, uint32_t wnd)
+bool
+tcp_accept_is_inside(uint32_t seq, uint32_t len, uint32_t nxt, uint32_t wnd)
 {
 	if (wnd == 0)
 		return len == 0 && seq == nxt;
@@ -73,7 +72,7 @@ tcp_accept_check(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t n
 		return len ? TCP_ACCEPT_PAWS : TCP_ACCEPT_PAWS_EMPTY;
 	if (seg->flags & TCP_SYN)
 		return check_syn(c, seg);
-	if (is_acceptable(seg->seq, len, nxt, wnd))
+	if (tcp_accept_is_inside(seg->seq, len, nxt, wnd))
 		return check_ack(c, seg);
 	/* "special allowance should be made to accept valid ACKs" */
 	if (wnd == 0 && iw_seq_leq(seg->seq, nxt) && iw_seq_gt(seg->seq + len, nxt)) {
@@ -84,13 +83,13 @@ tcp_accept_check(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t n
 }
 
 bool
-tcp_accept_challenge(struct tcp_conn *c, uint64_t now_ns)
+tcp_accept_challenge(struct tcp_conn *c, uint32_t limit, uint64_t now_ns)
 {
 	if (now_ns - c->challenge_ns >= TCP_CHALLENGE_NS) {
 		c->challenge_ns = now_ns;
 		c->challenges = 0;
 	}
-	if (c->challenges >= TCP_CHALLENGES)
+	if (c->challenges >= limit)
 		return false;
 	c->challenges++;
 	return true;

@@ -49,9 +49,12 @@ enum tcp_accept_do {
 /* c is in SYN_RCVD or a later state. */
 enum tcp_accept_verdict tcp_accept_check(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns);
 
-/* At most TCP_CHALLENGES in each TCP_CHALLENGE_NS, for each connection alone (CVE-2016-5696): true: one may go. */
-#define TCP_CHALLENGES 10
+/* RFC 9293 §3.10.7.4 table 6: some octet of [seq, seq + len) lies in the window; len 0: seq itself does. */
+bool tcp_accept_is_inside(uint32_t seq, uint32_t len, uint32_t nxt, uint32_t wnd);
+
+/* At most `limit` (<= 255) in each TCP_CHALLENGE_NS, for each connection alone (CVE-2016-5696): true: one may go. */
+#define TCP_CHALLENGES 10 /* unless tcp_params say otherwise */
 #define TCP_CHALLENGE_NS (5 * IW_SEC)
-bool tcp_accept_challenge(struct tcp_conn *c, uint64_t now_ns);
+bool tcp_accept_challenge(struct tcp_conn *c, uint32_t limit, uint64_t now_ns);
 
 #endif

@@ -26,15 +26,29 @@ wscale_for(uint32_t octets)
 	return shift;
 }
 
+uint8_t
+tcp_conn_wscale(const struct tcp *tcp)
+{
+	return wscale_for(tcp->params.rcv_buf);
+}
+
+uint32_t
+tcp_conn_first_window(const struct tcp *tcp)
+{
+	return tcp->params.rcv_buf < WND_UNSCALED_MAX ? tcp->params.rcv_buf : WND_UNSCALED_MAX;
+}
+
 /* Everything that does not depend on the peer's SYN. */
 static void
 init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	c->iss = tcp_isn_seq(tcp->env, &c->tuple, now_ns);
-	c->ts_offset = tcp_isn_ts_offset(tcp->env, &c->tuple);
+	struct tcp_tuple tuple = tcp_tuple_of(&c->local, tcp_conn_remote(c));
+
+	c->iss = tcp_isn_seq(tcp->env, &tuple, now_ns);
+	c->ts_offset = tcp_isn_ts_offset(tcp->env, &tuple);
 	c->rcv_buf = tcp->params.rcv_buf;
-	c->rcv_wscale = wscale_for(c->rcv_buf);
-	c->peer_mss = tcp_out_own_mss(tcp, c);
+	c->rcv_wscale = tcp_conn_wscale(tcp);
+	c->peer_mss = tcp_out_own_mss(tcp, tcp_conn_remote(c));
 	c->last_rx_ns = c->last_tx_ns = now_ns;
 	for (uint32_t i = 0; i < TCP_TIMERS; i++)
 		c->at_ns[i] = IW_NEVER;
@@ -46,26 +60,25 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_conn_set_attr(tcp, c, NULL);
 }
 
-/* An entry of its own, or that of the TIME_WAIT record before it. */
+/* An entry of its own, or that of the TIME_WAIT record before it, which ends here. */
 static int
-enter_demux(struct tcp *tcp, struct tcp_conn *c)
+enter_demux(struct tcp *tcp, struct tcp_conn *c, uint32_t timewait)
 {
-	if (!c->timewait)
-		return tcp_demux_add(&tcp->demux, &c->tuple, TCP_DEMUX_CONN, c->handle, &c->demux);
-	c->demux = tcp_timewait_lend(&tcp->timewait, c->timewait);
+	struct tcp_tuple tuple = tcp_tuple_of(&c->local, tcp_conn_remote(c));
+
+	if (!timewait)
+		return tcp_demux_add(&tcp->demux, &tuple, TCP_DEMUX_CONN, c->handle, &c->demux);
+	c->demux = tcp_timewait_hand_over(&tcp->timewait, timewait);
 	tcp_demux_set(&tcp->demux, c->demux, TCP_DEMUX_CONN, c->handle);
 	return 0;
 }
 
-/* Back to the record when the SYN was an old duplicate after all (RFC 9293 MAY-2 (2)). */
 static void
 leave_demux(struct tcp *tcp, struct tcp_conn *c)
 {
-	if (c->timewait && tcp_timewait_return(&tcp->timewait, c->timewait, c->demux))
-		tcp_demux_set(&tcp->demux, c->demux, TCP_DEMUX_TIMEWAIT, c->timewait);
-	else if (c->demux)
+	if (c->demux)
 		tcp_demux_del(&tcp->demux, c->demux);
-	c->demux = c->timewait = 0;
+	c->demux = 0;
 }
 
 struct tcp_conn *
@@ -79,13 +92,10 @@ tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_ad
 	if (!c)
 		return NULL;
 	c->handle = handle;
-	c->timewait = timewait;
 	c->local = *local;
-	c->remote = *remote;
-	c->tuple = tcp_tuple_of(local, remote);
 	*err = net_route(tcp->net, remote, &c->route);
 	if (*err == 0)
-		*err = enter_demux(tcp, c);
+		*err = enter_demux(tcp, c, timewait);
 	if (*err) {
 		iw_pool_put(&tcp->conns, handle);
 		return NULL;
@@ -129,7 +139,7 @@ tcp_conn_user(const struct tcp *tcp, uint32_t handle)
 {
 	struct tcp_conn *c = tcp_conn_at(tcp, handle);
 
-	return c && !tcp_conn_has(c, TCP_CONN_RELEASED | TCP_CONN_UNSHOWN) ? c : NULL;
+	return c && !tcp_conn_has(c, TCP_CONN_RELEASED) ? c : NULL;
 }
 
 /* Nothing is sent or expected any more; what was received stays readable. */
@@ -177,8 +187,7 @@ to_timewait(struct tcp *tcp, struct tcp_conn *c, bool ack, uint64_t now_ns)
 	rec = tcp_timewait_add(&tcp->timewait, &st, now_ns);
 	if (!rec && tcp_timewait_evict(&tcp->timewait, &old)) {
 		tcp->n.timewait_evicted++;
-		if (old)
-			tcp_demux_del(&tcp->demux, old);
+		tcp_demux_del(&tcp->demux, old);
 		rec = tcp_timewait_add(&tcp->timewait, &st, now_ns);
 	}
 	if (!rec) { /* every place is taken by tags that nobody has fetched */
@@ -228,15 +237,31 @@ queue_syn(struct tcp *tcp, struct tcp_conn *c)
 	tcp_conn_kick(tcp, c);
 }
 
+bool
+tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, uint32_t iss, const struct tcp_seg *syn, uint64_t now_ns)
+{
+	struct tcp_txq_rec *rec;
+
+	c->iss = iss;
+	tcp_conn_event(tcp, c, TCP_EV_PASSIVE_OPEN, now_ns);
+	tcp_conn_take_syn(c, syn, now_ns);
+	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, now_ns);
+	rec = tcp_txq_first(&c->txq);
+	if (!rec)
+		return false;
+	tcp_txq_sent(&c->txq, rec, now_ns);
+	tcp_txq_sent(&c->txq, rec, now_ns); /* when it left is not known: only an echoed timestamp may tell the RTT */
+	c->snd_nxt = iss + 1;
+	return true;
+}
+
 static void
 established(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
 	bool lost = tcp_conn_has(c, TCP_CONN_SYN_LOST);
 
 	tcp->n.established++;
-	tcp_timewait_end(&tcp->timewait, c->timewait); /* the entry is ours for good */
-	c->timewait = 0;
-	tcp_conn_clear(c, TCP_CONN_UNSHOWN | TCP_CONN_FORCE);
+	tcp_conn_clear(c, TCP_CONN_FORCE);
 	tcp_rtt_established(&c->rtt, lost);
 	tcp_cc_init(&c->cc, &tcp_cc_newreno, c->emss, lost);
 	c->recover = c->iss; /* RFC 6582 §3.2: the initial send sequence number */
@@ -316,7 +341,7 @@ tcp_conn_settle(struct tcp *tcp, struct tcp_conn *c)
 {
 	bool ended = c->state == TCP_CLOSED || c->state == TCP_TIME_WAIT;
 
-	if (!ended || !tcp_conn_has(c, TCP_CONN_RELEASED | TCP_CONN_UNSHOWN))
+	if (!ended || !tcp_conn_has(c, TCP_CONN_RELEASED))
 		return false;
 	tcp_conn_free(tcp, c);
 	return true;
@@ -325,7 +350,7 @@ tcp_conn_settle(struct tcp *tcp, struct tcp_conn *c)
 void
 tcp_conn_ready(struct tcp *tcp, struct tcp_conn *c, uint32_t bits)
 {
-	if (!bits || tcp_conn_has(c, TCP_CONN_RELEASED | TCP_CONN_UNSHOWN))
+	if (!bits || tcp_conn_has(c, TCP_CONN_RELEASED))
 		return;
 	c->ready_bits |= bits;
 	iw_list_add(&tcp->ready, &c->ready_link);
@@ -364,7 +389,7 @@ tcp_conn_set_mtu(struct tcp_conn *c, uint32_t mtu)
 void
 tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
-	uint32_t mss = iw_addr_is_v4(&c->remote) ? MSS_DEFAULT_V4 : MSS_DEFAULT_V6;
+	uint32_t mss = iw_addr_is_v4(tcp_conn_remote(c)) ? MSS_DEFAULT_V4 : MSS_DEFAULT_V6;
 
 	if (seg->has_mss)
 		mss = seg->mss < TCP_MSS_MIN ? TCP_MSS_MIN : seg->mss;

@@ -8,10 +8,17 @@
 #include "tcp_conn_obj.h"
 
 /* A new connection in CLOSED for this 4-tuple, entered in the demux table.  timewait: the record (handle) of the
- * previous incarnation whose entry it borrows until its handshake is over; 0: none.  NULL and *err when the 4-tuple
+ * previous incarnation, which ends with this; 0: none.  NULL and *err when the 4-tuple
  * is taken (-IW_E_ADDRINUSE), a table is full (-IW_E_NOMEM) or nothing leads to the peer (-IW_E_HOSTUNREACH). */
 struct tcp_conn *tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote,
 				 uint32_t timewait, uint64_t now_ns, int *err);
+/* From CLOSED to SYN_RCVD as if it had been there when *syn was answered with our SYN-ACK <SEQ=iss>: what follows is
+ * the handshake's last ACK.  false: no record for the SYN; nothing for the caller to do but free it. */
+bool tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, uint32_t iss, const struct tcp_seg *syn, uint64_t now_ns);
+/* The shift for our windows, offered in each SYN. */
+uint8_t tcp_conn_wscale(const struct tcp *tcp);
+/* What a SYN-ACK advertises: never scaled (RFC 7323 §2.2). */
+uint32_t tcp_conn_first_window(const struct tcp *tcp);
 /* Frees it and all that it holds, whatever its state; says nothing to the peer. */
 void tcp_conn_free(struct tcp *tcp, struct tcp_conn *c);
 

@@ -4,6 +4,7 @@
 #define TCP_CONN_OBJ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "iw_addr.h"
@@ -36,7 +37,6 @@ enum tcp_conn_flag {
 	TCP_CONN_CLOSE_WANTED = 1 << 12, /* FIN follows as soon as it may */
 	TCP_CONN_FIN_SEEN = 1 << 13,     /* the peer's FIN is at fin_seq; perhaps still out of order */
 	TCP_CONN_SYN_LOST = 1 << 14,     /* our SYN or SYN-ACK was retransmitted */
-	TCP_CONN_UNSHOWN = 1 << 15,      /* passive and not ESTABLISHED yet: nobody knows its handle */
 	TCP_CONN_WS = 1 << 16            /* both sides sent the window scale option */
 };
 
@@ -57,59 +57,71 @@ enum tcp_conn_phase {
 };
 
 struct tcp_conn {
-	/* hot: what each segment looks at */
+	/* hot, two cache lines: what each segment looks at */
 	uint32_t flags; /* enum tcp_conn_flag */
 	uint8_t state;  /* enum tcp_state */
 	uint8_t phase;  /* enum tcp_conn_phase */
 	uint8_t snd_wscale, rcv_wscale;
 	uint8_t ack_segs; /* data segments since the last ACK left */
 	uint8_t dupacks;
+	uint8_t keepalive_probes;
 	uint32_t snd_una, snd_nxt; /* snd_nxt: also behind octets that were sent as a probe only */
 	uint32_t snd_wnd, snd_wl1, snd_wl2;
 	uint32_t snd_max_wnd; /* largest window the peer ever advertised */
 	uint32_t rcv_adv;     /* right edge that was advertised: never moves left */
 	uint32_t last_ack_sent;
-	uint32_t ts_recent, ts_offset;
+	uint32_t ts_recent;
+	uint32_t emss; /* octets of payload in a full segment */
+	uint64_t last_rx_ns;
 	uint64_t ts_recent_ns; /* when ts_recent was taken (RFC 7323 §5.5: stale after 24 days) */
-	uint32_t emss;         /* octets of payload in a full segment */
-	uint32_t ack_poll;     /* poll in which the ACK became owed */
-	uint64_t last_rx_ns, last_tx_ns;
+	struct tcp_rxq rxq;    /* rxq.nxt is RCV.NXT until the FIN */
+
+	/* warm: what each segment that is sent or acknowledged looks at */
 	struct iw_link tx_link, ready_link;
-	struct tcp_rxq rxq; /* rxq.nxt is RCV.NXT until the FIN */
+	uint32_t ready_bits;
+	uint32_t ts_offset;
+	uint64_t last_tx_ns;
+	uint32_t ack_poll; /* poll in which the ACK became owed */
 	struct tcp_txq txq;
 	struct tcp_cc cc;
-
-	/* warm: loss recovery and time */
 	struct tcp_rtt rtt;
-	struct tcp_sack sack;
-	struct tcp_prr prr;
-	uint32_t recover;           /* RFC 6582, RFC 6675: recovery ends here */
-	uint32_t dup_octets;        /* without SACK: octets that duplicate ACKs tell to have left the network */
-	uint32_t limited_end;       /* cwnd was the limit for what was sent before this */
 	uint64_t emss_recip;        /* 2^40 / emss, rounded up: segments without a division */
 	uint64_t at_ns[TCP_TIMERS]; /* deadlines; IW_NEVER: off */
 	struct iw_timer timer;      /* armed at or before the least of them */
-	uint8_t persist_backoff, keepalive_probes;
-	uint8_t challenges; /* challenge ACKs since challenge_ns (RFC 5961 §7) */
-	uint64_t challenge_ns;
+
+	/* loss recovery */
+	struct tcp_sack sack;
+	struct tcp_prr prr;
+	uint32_t recover;     /* RFC 6582, RFC 6675: recovery ends here */
+	uint32_t dup_octets;  /* without SACK: octets that duplicate ACKs tell to have left the network */
+	uint32_t limited_end; /* cwnd was the limit for what was sent before this */
 
 	/* cold */
-	uint32_t handle, owner, stream, listener, tag, ready_bits;
+	uint8_t persist_backoff;
+	uint8_t challenges; /* challenge ACKs since challenge_ns (RFC 5961 §7) */
+	uint64_t challenge_ns;
+	uint32_t handle, owner, stream, listener, tag;
 	uint32_t iss, irs;
-	uint32_t fin_seq;  /* of the peer's FIN, TCP_CONN_FIN_SEEN */
-	uint32_t demux;    /* ref; 0: not in the table */
-	uint32_t timewait; /* record that has lent the entry; 0: none */
+	uint32_t fin_seq; /* of the peer's FIN, TCP_CONN_FIN_SEEN */
+	uint32_t demux;   /* ref; 0: not in the table */
 	uint16_t peer_mss;
 	uint32_t rcv_buf;
 	uint64_t user_timeout_ns, syn_timeout_ns, keepalive_ns;
 	uint64_t appended, retransmits;
 	struct iw_link embryo_link; /* in its listener's list */
-	struct tcp_tuple tuple;
-	struct iw_addr local, remote;
-	struct net_route route;
+	struct iw_addr local;
+	struct net_route route; /* route.dst: the peer, with its port */
 };
+_Static_assert(offsetof(struct tcp_conn, tx_link) <= 128, "hot part: two cache lines (design §4)");
 
 /* ---- inline ---- */
+
+/* The peer's address and port. */
+static inline const struct iw_addr *
+tcp_conn_remote(const struct tcp_conn *c)
+{
+	return &c->route.dst;
+}
 
 static inline bool
 tcp_conn_has(const struct tcp_conn *c, uint32_t flags)
@@ -170,7 +182,7 @@ tcp_conn_rcv_wnd(const struct tcp_conn *c)
 static inline uint32_t
 tcp_conn_header_octets(const struct tcp_conn *c)
 {
-	return iw_addr_is_v4(&c->remote) ? 40 : 60;
+	return iw_addr_is_v4(tcp_conn_remote(c)) ? 40 : 60;
 }
 
 /* Opens or closes the fast path: it is for ESTABLISHED with nothing out of the ordinary going on. */

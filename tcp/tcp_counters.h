@@ -16,7 +16,13 @@
 	X(rx_nobody_rst)        /* dropped: a RST for nobody */ \
 	X(rx_listen_bad)        /* dropped: not a plain SYN for a listener */ \
 	X(rx_backlog_full)      /* dropped: SYN for a listener whose backlog is full */ \
-	X(rx_syn_nomem)         /* dropped: SYN, no connection object */ \
+	X(rx_syn_nomem)         /* dropped: end of a handshake, no connection object; it comes again */ \
+	X(syn_cookies)          /* SYN-ACKs sent as cookies: no record was left */ \
+	X(syn_cookies_taken)    /* connections made of one */ \
+	X(syn_cookies_bad)      /* dropped: ACK for a listener that is none (any more), refused */ \
+	X(syn_reset)            /* handshakes that the peer's RST ended */ \
+	X(syn_expired)          /* handshakes that the peer never finished */ \
+	X(rx_handshake_bad)     /* dropped: does not fit the handshake it belongs to */ \
 	X(rx_no_ts)             /* dropped: no timestamp where one was agreed on */ \
 	X(rx_paws)              /* dropped: timestamp older than TS.Recent */ \
 	X(rx_unacceptable)      /* dropped: outside the receive window */ \
@@ -37,6 +43,7 @@
 	X(rx_timewait)          /* for a TIME_WAIT record */ \
 	X(challenges)           /* challenge ACKs sent (RFC 5961) */ \
 	X(challenges_limited)   /* and those the limit held back */ \
+	X(answers_limited)      /* RST and ACK without a connection that the peer's limit held back */ \
 	X(tx_segs)              /* frames handed to net, all kinds */ \
 	X(tx_data)              /* of these: with new data */ \
 	X(tx_retrans)           /* retransmissions, SYN and FIN included */ \

@@ -2,10 +2,12 @@
 #include "tcp_listen.h"
 
 #include <iwarp/err.h>
+#include <string.h>
 
 #include "iw_addr.h"
 #include "seq.h"
 #include "tcp_conn.h"
+#include "tcp_cookie.h"
 #include "tcp_isn.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
@@ -90,70 +92,278 @@ tcp_listen_wants(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_se
 	return l && l->used < l->backlog;
 }
 
-/* A connection in the listener's backlog, in SYN_RCVD, its SYN-ACK to go with the next emit. */
-static void
-open_passive(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const struct tcp_rx_seg *rx, uint32_t timewait,
-	     uint32_t isn_after)
-{
-	struct iw_addr local = rx->pkt->dst, remote = rx->pkt->src;
-	struct tcp_conn *c;
-	int err;
+/* ---- SYN-ACKs ---- */
 
-	local.port = rx->seg.dport;
-	remote.port = rx->seg.sport;
-	c = tcp_conn_create(tcp, &local, &remote, timewait, rx->now_ns, &err);
-	if (!c) {
+/* Both ends of what has no connection yet. */
+struct ends {
+	struct iw_addr local, remote;
+	struct tcp_tuple tuple;
+};
+
+static struct ends
+ends_of(const struct tcp_rx_seg *rx)
+{
+	struct ends e = {.local = rx->pkt->dst, .remote = rx->pkt->src};
+
+	e.local.port = rx->seg.dport;
+	e.remote.port = rx->seg.sport;
+	e.tuple = tcp_tuple_of(&e.local, &e.remote);
+	return e;
+}
+
+/* A record has no room for the scope of link-local addresses: it is that of the engine's only port. */
+static struct ends
+ends_of_rec(const struct tcp *tcp, const struct tcp_syn_rec *rec)
+{
+	struct ends e = {
+		.local.port = rec->tuple.local_port, .remote.port = rec->tuple.remote_port, .tuple = rec->tuple};
+
+	memcpy(e.local.ip, rec->tuple.local_ip, sizeof(e.local.ip));
+	memcpy(e.remote.ip, rec->tuple.remote_ip, sizeof(e.remote.ip));
+	if (iw_addr_is_link_local(&e.remote))
+		e.local.scope = e.remote.scope = net_if(tcp->net)->addr.scope;
+	return e;
+}
+
+static uint32_t
+clock_of(const struct tcp *tcp, const struct ends *e, uint64_t now_ns)
+{
+	return tcp_isn_tsval(now_ns, tcp_isn_ts_offset(tcp->env, &e->tuple));
+}
+
+static void
+send_rec(struct tcp *tcp, const struct ends *e, const struct tcp_syn_rec *rec, uint64_t now_ns)
+{
+	struct tcp_seg syn = tcp_syn_seg(rec);
+
+	tcp_out_syn_ack(tcp, &e->local, &e->remote, &syn, rec->iss, clock_of(tcp, e, now_ns), now_ns);
+}
+
+/* No record is left: the SYN-ACK itself remembers.  Behind a TIME_WAIT record our ISN has to be greater than the old
+ * SND.NXT, which a cookie cannot promise: the peer tries again. */
+static void
+send_cookie(struct tcp *tcp, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
+{
+	uint32_t tsval = clock_of(tcp, e, rx->now_ns), iss;
+
+	if (timewait) {
 		tcp->n.rx_syn_nomem++;
 		return;
 	}
-	if (timewait && iw_seq_leq(c->iss, isn_after))
-		c->iss = isn_after + 1;
-	c->owner = l->owner;
-	c->listener = handle;
-	tcp_conn_set(c, TCP_CONN_PASSIVE | TCP_CONN_EMBRYO | TCP_CONN_UNSHOWN);
-	l->used++;
-	iw_list_add(&l->embryos, &c->embryo_link);
-	tcp->n.opened_passive++;
-	tcp_conn_event(tcp, c, TCP_EV_PASSIVE_OPEN, rx->now_ns);
-	tcp_conn_take_syn(c, &rx->seg, rx->now_ns);
-	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, rx->now_ns);
+	iss = tcp_cookie_make(tcp->env, &e->tuple, &rx->seg, rx->now_ns, &tsval);
+	tcp->n.syn_cookies++;
+	tcp->cookie_ns = rx->now_ns;
+	tcp_out_syn_ack(tcp, &e->local, &e->remote, &rx->seg, iss, tsval, rx->now_ns);
 }
 
-/* §3.10.7.2: RST, ACK, SYN, in this order. */
 static void
-rx_listen(struct tcp *tcp, struct tcp_listener *l, uint32_t handle, const struct tcp_rx_seg *rx, uint32_t timewait,
-	  uint32_t isn_after)
+rx_syn(struct tcp *tcp, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait, uint32_t isn_after)
 {
-	uint8_t kind = rx->seg.flags & (TCP_RST | TCP_ACK | TCP_SYN | TCP_FIN);
+	uint32_t iss = tcp_isn_seq(tcp->env, &e->tuple, rx->now_ns);
+	struct tcp_syn_rec *rec;
 
-	if (kind & TCP_RST) {
-		tcp->n.rx_nobody_rst++;
-	} else if (kind & TCP_ACK) {
-		tcp->n.rx_listen_bad++;
-		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
-	} else if (kind != TCP_SYN) {
-		tcp->n.rx_listen_bad++; /* no flags, FIN alone, SYN with FIN */
-	} else if (l->used >= l->backlog) {
-		tcp->n.rx_backlog_full++;
-	} else {
-		open_passive(tcp, l, handle, rx, timewait, isn_after);
-	}
+	if (timewait && iw_seq_leq(iss, isn_after))
+		iss = isn_after + 1;
+	rec = tcp_syn_add(&tcp->syn, &e->tuple, &rx->seg, iss, rx->now_ns);
+	if (rec)
+		send_rec(tcp, e, rec, rx->now_ns);
+	else
+		send_cookie(tcp, e, rx, timewait);
 }
 
 void
-tcp_listen_rx(struct tcp *tcp, struct tcp_rx_seg *rx, uint32_t timewait, uint32_t isn_after)
+tcp_listen_tick(struct tcp *tcp, uint64_t now_ns)
 {
-	uint32_t handle = find(tcp, rx->pkt, &rx->seg);
-	struct tcp_listener *l = listener_at(tcp, handle);
+	struct tcp_syn_rec *rec;
 
-	if (l) {
-		rx_listen(tcp, l, handle, rx, timewait, isn_after);
-		return;
+	while ((rec = tcp_syn_due(&tcp->syn, now_ns)) != NULL) {
+		struct ends e = ends_of_rec(tcp, rec);
+
+		if (tcp_demux_listener(&tcp->demux, rec->tuple.local_ip, rec->tuple.local_port) == 0 ||
+		    !tcp_syn_again(&tcp->syn, rec, now_ns)) {
+			tcp->n.syn_expired++;
+			tcp_syn_del(&tcp->syn, rec);
+			continue;
+		}
+		tcp->n.tx_retrans++;
+		send_rec(tcp, &e, rec, now_ns);
 	}
+}
+
+/* ---- the handshake's end ---- */
+
+/* The connection, in SYN_RCVD and in its listener's backlog, for the segment that completes the handshake. */
+static struct tcp_conn *
+open_passive(struct tcp *tcp, uint32_t listener, const struct ends *e, const struct tcp_seg *syn, uint32_t iss,
+	     uint32_t timewait, uint64_t now_ns)
+{
+	struct tcp_listener *l = listener_at(tcp, listener);
+	struct tcp_conn *c;
+	int err;
+
+	if (l->used >= l->backlog) {
+		tcp->n.rx_backlog_full++;
+		return NULL;
+	}
+	c = tcp_conn_create(tcp, &e->local, &e->remote, timewait, now_ns, &err);
+	if (!c) {
+		tcp->n.rx_syn_nomem++;
+		return NULL;
+	}
+	tcp->n.timewait_reused += timewait != 0;
+	if (!tcp_conn_resume(tcp, c, iss, syn, now_ns)) {
+		tcp->n.rx_syn_nomem++;
+		tcp_conn_free(tcp, c);
+		return NULL;
+	}
+	c->owner = l->owner;
+	c->listener = listener;
+	tcp_conn_set(c, TCP_CONN_PASSIVE | TCP_CONN_EMBRYO);
+	l->used++;
+	iw_list_add(&l->embryos, &c->embryo_link);
+	tcp->n.opened_passive++;
+	return c;
+}
+
+static struct tcp_conn *
+complete(struct tcp *tcp, struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
+{
+	uint32_t listener = find(tcp, rx->pkt, &rx->seg);
+	struct tcp_seg syn = tcp_syn_seg(rec);
+	struct tcp_conn *c;
+
+	if (!listener) {
+		tcp_syn_del(&tcp->syn, rec);
+		tcp->n.rx_nobody++;
+		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
+		return NULL;
+	}
+	c = open_passive(tcp, listener, e, &syn, rec->iss, timewait, rx->now_ns);
+	if (!c) /* the record stays: the SYN-ACK and its answer come again */
+		return NULL;
+	if (tcp_syn_retries(rec))
+		tcp_conn_set(c, TCP_CONN_SYN_LOST);
+	tcp_syn_del(&tcp->syn, rec);
+	return c;
+}
+
+static void
+challenge(struct tcp *tcp, const struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx)
+{
+	struct tcp_seg syn = tcp_syn_seg(rec);
+	struct tcp_seg ack = {.sport = e->local.port,
+			      .dport = e->remote.port,
+			      .flags = TCP_ACK,
+			      .seq = rec->iss + 1,
+			      .ack = rec->irs + 1,
+			      .wnd = (uint16_t)(tcp_conn_first_window(tcp) >> (syn.has_ws ? tcp_conn_wscale(tcp) : 0)),
+			      .has_ts = syn.has_ts,
+			      .tsecr = syn.tsval};
+
+	if (ack.has_ts)
+		ack.tsval = clock_of(tcp, e, rx->now_ns);
+	tcp->n.rx_handshake_bad++;
+	tcp_out_bare_ack(tcp, rx->pkt, &ack, rx->now_ns);
+}
+
+/* A segment for a record. */
+static struct tcp_conn *
+rx_rec(struct tcp *tcp, struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
+{
+	switch (tcp_syn_check(rec, &rx->seg, tcp_conn_first_window(tcp))) {
+	case TCP_SYN_TAKE:
+		return complete(tcp, rec, e, rx, timewait);
+	case TCP_SYN_REPEAT:
+		tcp->n.rx_dup++;
+		send_rec(tcp, e, rec, rx->now_ns);
+		break;
+	case TCP_SYN_END:
+		tcp->n.syn_reset++;
+		tcp_syn_del(&tcp->syn, rec);
+		break;
+	case TCP_SYN_CHALLENGE:
+		challenge(tcp, rec, e, rx);
+		break;
+	case TCP_SYN_REFUSE:
+		tcp->n.rx_bad_ack++;
+		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
+		break;
+	case TCP_SYN_DROP:
+		tcp->n.rx_handshake_bad++;
+		break;
+	}
+	return NULL;
+}
+
+/* An ACK for a listener: perhaps of a cookie, if one was sent lately. */
+static struct tcp_conn *
+rx_ack(struct tcp *tcp, uint32_t listener, const struct ends *e, const struct tcp_rx_seg *rx)
+{
+	bool lately = tcp->cookie_ns && rx->now_ns - tcp->cookie_ns < 2 * TCP_COOKIE_SLOT_NS;
+	struct tcp_conn *c;
+	struct tcp_seg syn;
+
+	if (!lately || rx->seg.flags & TCP_SYN) {
+		tcp->n.rx_listen_bad++;
+		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
+		return NULL;
+	}
+	if (!tcp_cookie_take(tcp->env, &e->tuple, &rx->seg, rx->now_ns, &syn)) {
+		tcp->n.syn_cookies_bad++;
+		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
+		return NULL;
+	}
+	c = open_passive(tcp, listener, e, &syn, rx->seg.ack - 1, 0, rx->now_ns);
+	tcp->n.syn_cookies_taken += c != NULL;
+	return c;
+}
+
+/* §3.10.7.2: RST, ACK, SYN, in this order. */
+static struct tcp_conn *
+rx_listen(struct tcp *tcp, uint32_t listener, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait,
+	  uint32_t isn_after)
+{
+	const struct tcp_listener *l = listener_at(tcp, listener);
+	uint8_t kind = rx->seg.flags & (TCP_RST | TCP_ACK | TCP_SYN | TCP_FIN);
+
+	if (kind & TCP_RST)
+		tcp->n.rx_nobody_rst++;
+	else if (kind & TCP_ACK)
+		return rx_ack(tcp, listener, e, rx);
+	else if (kind != TCP_SYN)
+		tcp->n.rx_listen_bad++; /* no flags, FIN alone, SYN with FIN */
+	else if (l->used >= l->backlog)
+		tcp->n.rx_backlog_full++;
+	else
+		rx_syn(tcp, e, rx, timewait, isn_after);
+	return NULL;
+}
+
+struct tcp_conn *
+tcp_listen_rx(struct tcp *tcp, const struct tcp_rx_seg *rx, uint32_t timewait, uint32_t isn_after)
+{
+	struct ends e = ends_of(rx);
+	struct tcp_syn_rec *rec = tcp_syn_find(&tcp->syn, &e.tuple);
+	uint32_t listener;
+
+	if (rec)
+		return rx_rec(tcp, rec, &e, rx, timewait);
+	listener = find(tcp, rx->pkt, &rx->seg);
+	if (listener)
+		return rx_listen(tcp, listener, &e, rx, timewait, isn_after);
 	if (rx->seg.flags & TCP_RST) {
 		tcp->n.rx_nobody_rst++;
-		return;
+		return NULL;
 	}
 	tcp->n.rx_nobody++;
 	tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
+	return NULL;
+}
+
+bool
+tcp_listen_half_open(const struct tcp *tcp, const struct tcp_rx_seg *rx)
+{
+	struct ends e = ends_of(rx);
+
+	return tcp_syn_find(&tcp->syn, &e.tuple) != NULL;
 }

@@ -4,12 +4,16 @@
 #include <iwarp/err.h>
 
 #include "cksum.h"
+#include "iw_addr.h"
 #include "len.h"
 #include "seq.h"
+#include "tcp_conn.h"
 #include "tcp_isn.h"
 #include "tcp_pvt.h"
 
 #define WND_FIELD_MAX 65535u
+#define HEADERS_V4 40 /* without options */
+#define HEADERS_V6 60
 _Static_assert(RTE_PKTMBUF_HEADROOM >= TCP_HEADROOM, "fresh mbufs have room for every header");
 
 /* Where a segment goes. */
@@ -46,7 +50,7 @@ static void
 send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
 	  uint64_t now_ns)
 {
-	struct path path = {&c->local, &c->remote, &c->route};
+	struct path path = {&c->local, tcp_conn_remote(c), &c->route};
 
 	put(tcp, &path, m, seg, payload_sum, now_ns);
 	c->last_tx_ns = now_ns;
@@ -90,8 +94,8 @@ window(struct tcp_conn *c)
 static void
 fill(struct tcp_conn *c, struct tcp_seg *seg, uint32_t seq, uint8_t flags, uint64_t now_ns)
 {
-	seg->sport = c->tuple.local_port;
-	seg->dport = c->tuple.remote_port;
+	seg->sport = c->local.port;
+	seg->dport = tcp_conn_remote(c)->port;
 	seg->seq = seq;
 	seg->flags = flags;
 	if (tcp_conn_has(c, TCP_CONN_TS)) {
@@ -110,9 +114,9 @@ fill(struct tcp_conn *c, struct tcp_seg *seg, uint32_t seq, uint8_t flags, uint6
 }
 
 uint16_t
-tcp_out_own_mss(const struct tcp *tcp, const struct tcp_conn *c)
+tcp_out_own_mss(const struct tcp *tcp, const struct iw_addr *remote)
 {
-	return (uint16_t)(net_if(tcp->net)->mtu - tcp_conn_header_octets(c));
+	return (uint16_t)(net_if(tcp->net)->mtu - (iw_addr_is_v4(remote) ? HEADERS_V4 : HEADERS_V6));
 }
 
 /* SYN offers everything; SYN-ACK what the peer has offered.  Its window is never scaled (RFC 7323 §2.2). */
@@ -124,7 +128,7 @@ fill_syn(struct tcp *tcp, struct tcp_conn *c, struct tcp_seg *seg, uint64_t now_
 	fill(c, seg, c->iss, first ? TCP_SYN : TCP_SYN | TCP_ACK, now_ns);
 	seg->wnd = (uint16_t)iw_len_min(c->rcv_buf, WND_FIELD_MAX);
 	seg->has_mss = true;
-	seg->mss = tcp_out_own_mss(tcp, c);
+	seg->mss = tcp_out_own_mss(tcp, tcp_conn_remote(c));
 	seg->has_ws = first || tcp_conn_has(c, TCP_CONN_WS);
 	seg->ws = c->rcv_wscale;
 	seg->sack_perm = first || tcp_conn_has(c, TCP_CONN_SACK);
@@ -236,7 +240,40 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 }
 
 void
-tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns)
+tcp_out_syn_ack(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_seg *syn,
+		uint32_t iss, uint32_t tsval, uint64_t now_ns)
+{
+	struct tcp_seg seg = {.sport = local->port,
+			      .dport = remote->port,
+			      .flags = TCP_SYN | TCP_ACK,
+			      .seq = iss,
+			      .ack = syn->seq + 1,
+			      .wnd = (uint16_t)tcp_conn_first_window(tcp),
+			      .has_mss = true,
+			      .mss = tcp_out_own_mss(tcp, remote),
+			      .has_ws = syn->has_ws,
+			      .ws = tcp_conn_wscale(tcp),
+			      .sack_perm = syn->sack_perm,
+			      .has_ts = syn->has_ts,
+			      .tsval = tsval,
+			      .tsecr = syn->tsval};
+
+	tcp_out_seg(tcp, local, remote, &seg, now_ns);
+}
+
+void
+tcp_out_bare_ack(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *ack, uint64_t now_ns)
+{
+	if (!tcp_limit_allows(&tcp->limit, tcp->env, &pkt->src, now_ns)) {
+		tcp->n.answers_limited++;
+		return;
+	}
+	tcp->n.tx_acks++;
+	tcp_out_seg(tcp, &pkt->dst, &pkt->src, ack, now_ns);
+}
+
+void
+tcp_out_rst_for(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns)
 {
 	struct tcp_seg rst = {.sport = seg->dport, .dport = seg->sport, .flags = TCP_RST};
 
@@ -250,4 +287,13 @@ tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg 
 	}
 	tcp->n.tx_rst++;
 	tcp_out_seg(tcp, &pkt->dst, &pkt->src, &rst, now_ns);
+}
+
+void
+tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns)
+{
+	if (tcp_limit_allows(&tcp->limit, tcp->env, &pkt->src, now_ns))
+		tcp_out_rst_for(tcp, pkt, seg, now_ns);
+	else
+		tcp->n.answers_limited++;
 }

@@ -29,10 +29,19 @@ void tcp_out_rst(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 void tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_seg *seg,
 		 uint64_t now_ns);
 
-/* The RST for a segment that nobody wants (RFC 9293 §3.10.7.1); nothing for one that is a RST itself. */
+/* The SYN-ACK of a connection that does not exist yet: local and remote with their ports; offers what *syn offers. */
+void tcp_out_syn_ack(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote,
+		     const struct tcp_seg *syn, uint32_t iss, uint32_t tsval, uint64_t now_ns);
+
+/* An ACK, wholly filled in, to the sender of *pkt, within the limit for this peer (tcp_limit.h). */
+void tcp_out_bare_ack(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *ack, uint64_t now_ns);
+
+/* The RST for a segment that nobody wants (RFC 9293 §3.10.7.1); nothing for one that is a RST itself.  _refuse: within
+ * the limit for this peer. */
+void tcp_out_rst_for(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns);
 void tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg, uint64_t now_ns);
 
 /* What our SYN says: MSS for our link. */
-uint16_t tcp_out_own_mss(const struct tcp *tcp, const struct tcp_conn *c);
+uint16_t tcp_out_own_mss(const struct tcp *tcp, const struct iw_addr *remote);
 
 #endif

@@ -42,7 +42,7 @@ resend_long(struct tcp *tcp, struct tcp_conn *c)
 static void
 lower(struct tcp *tcp, struct tcp_conn *c, uint32_t mtu)
 {
-	uint32_t least = iw_addr_is_v4(&c->remote) ? MTU_MIN_V4 : MTU_MIN_V6;
+	uint32_t least = iw_addr_is_v4(tcp_conn_remote(c)) ? MTU_MIN_V4 : MTU_MIN_V6;
 
 	if (mtu == 0)
 		mtu = tcp_pmtu_plateau(c->route.mtu);

@@ -11,7 +11,9 @@
 #include "tcp_conn_obj.h"
 #include "tcp_counters.h"
 #include "tcp_demux.h"
+#include "tcp_limit.h"
 #include "tcp_rxq.h"
+#include "tcp_syn.h"
 #include "tcp_timewait.h"
 #include "tcp_txq.h"
 #include "wheel.h"
@@ -24,6 +26,9 @@ struct tcp {
 	struct iw_pool listeners; /* struct tcp_listener */
 	struct tcp_demux demux;
 	struct tcp_timewait timewait;
+	struct tcp_syn syn;
+	struct tcp_limit limit;
+	uint64_t cookie_ns; /* when the last SYN cookie left; 0: never */
 	struct tcp_rxq_pool rxq_pool;
 	struct tcp_txq_pool txq_pool;
 	struct iw_wheel wheel;

@@ -77,10 +77,19 @@ count(struct tcp *tcp, enum tcp_accept_verdict v)
 		++*(uint64_t *)((char *)&tcp->n + verdicts[v].counter);
 }
 
+void
+tcp_rx_refuse(struct tcp *tcp, struct tcp_conn *c, const struct tcp_rx_seg *rx)
+{
+	if (tcp_accept_challenge(c, tcp->params.challenge_acks, rx->now_ns))
+		tcp_out_rst_for(tcp, rx->pkt, &rx->seg, rx->now_ns);
+	else
+		tcp->n.challenges_limited++;
+}
+
 static void
 challenge(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	if (!tcp_accept_challenge(c, now_ns)) {
+	if (!tcp_accept_challenge(c, tcp->params.challenge_acks, now_ns)) {
 		tcp->n.challenges_limited++;
 		return;
 	}
@@ -118,7 +127,7 @@ rx_other_states(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 		challenge(tcp, c, rx->now_ns);
 		break;
 	case TCP_ACCEPT_DO_REFUSE:
-		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
+		tcp_rx_refuse(tcp, c, rx);
 		break;
 	}
 }
@@ -210,6 +219,16 @@ is_bogus(const struct tcp *tcp, const struct tcp_rx_seg *rx)
 	       (rx->seg.sport == rx->seg.dport && iw_addr_eq_ip(&rx->pkt->src, &rx->pkt->dst));
 }
 
+/* No connection is there (yet). */
+static void
+rx_nobody(struct tcp *tcp, struct tcp_rx_seg *rx, uint32_t timewait, uint32_t isn_after)
+{
+	struct tcp_conn *c = tcp_listen_rx(tcp, rx, timewait, isn_after);
+
+	if (c)
+		rx_conn(tcp, c, rx);
+}
+
 static struct tcp_seg
 timewait_ack(const struct tcp_timewait_state *st, const struct tcp_seg *seg, uint64_t now_ns)
 {
@@ -229,7 +248,7 @@ timewait_ack(const struct tcp_timewait_state *st, const struct tcp_seg *seg, uin
 }
 
 static void
-rx_timewait(struct tcp *tcp, struct tcp_demux_hit hit, struct tcp_rx_seg *rx)
+judge_timewait(struct tcp *tcp, struct tcp_demux_hit hit, struct tcp_rx_seg *rx)
 {
 	struct tcp_timewait_verdict v = tcp_timewait_seg(&tcp->timewait, hit.handle, &rx->seg, rx->now_ns);
 	struct tcp_seg ack;
@@ -237,16 +256,20 @@ rx_timewait(struct tcp *tcp, struct tcp_demux_hit hit, struct tcp_rx_seg *rx)
 	tcp->n.rx_timewait++;
 	if (v.act == TCP_TW_ACK) {
 		ack = timewait_ack(tcp_timewait_at(&tcp->timewait, hit.handle), &rx->seg, rx->now_ns);
-		tcp->n.tx_acks++;
-		tcp_out_seg(tcp, &rx->pkt->dst, &rx->pkt->src, &ack, rx->now_ns);
+		tcp_out_bare_ack(tcp, rx->pkt, &ack, rx->now_ns);
 	} else if (v.act == TCP_TW_SYN) {
-		if (!tcp_listen_wants(tcp, rx->pkt, &rx->seg)) {
-			tcp_listen_rx(tcp, rx, 0, 0);
-			return;
-		}
-		tcp->n.timewait_reused++;
-		tcp_listen_rx(tcp, rx, hit.handle, v.isn_after);
+		rx_nobody(tcp, rx, tcp_listen_wants(tcp, rx->pkt, &rx->seg) ? hit.handle : 0, v.isn_after);
 	}
+}
+
+/* A handshake that the record has let begin comes first: what is not meant for it, is for neither. */
+static void
+rx_timewait(struct tcp *tcp, struct tcp_demux_hit hit, struct tcp_rx_seg *rx)
+{
+	if (tcp_listen_half_open(tcp, rx))
+		rx_nobody(tcp, rx, hit.handle, 0);
+	else
+		judge_timewait(tcp, hit, rx);
 }
 
 static void
@@ -267,7 +290,7 @@ dispatch(struct tcp *tcp, struct tcp_rx_seg *rx)
 	else if (hit.kind == TCP_DEMUX_TIMEWAIT)
 		rx_timewait(tcp, hit, rx);
 	else
-		tcp_listen_rx(tcp, rx, 0, 0);
+		rx_nobody(tcp, rx, 0, 0);
 }
 
 static bool

@@ -14,4 +14,8 @@ void tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 void tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx);
 void tcp_rx_fin(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx);
 
+/* RST for a segment that cannot be meant for c, which is in the handshake and stays (RFC 9293 §3.10.7.3, §3.10.7.4);
+ * within c's own limit. */
+void tcp_rx_refuse(struct tcp *tcp, struct tcp_conn *c, const struct tcp_rx_seg *rx);
+
 #endif

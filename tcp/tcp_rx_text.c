@@ -137,7 +137,7 @@ tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 
 	if ((seg->flags & TCP_ACK) && !acks_our_syn(c, seg)) {
 		tcp->n.rx_bad_ack++;
-		tcp_out_refuse(tcp, rx->pkt, seg, rx->now_ns);
+		tcp_rx_refuse(tcp, c, rx);
 	} else if (seg->flags & TCP_RST) {
 		if (seg->flags & TCP_ACK)
 			tcp_conn_event(tcp, c, TCP_EV_RCV_RST, rx->now_ns);

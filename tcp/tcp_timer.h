@@ -24,7 +24,6 @@
 #include "tcp_conn_obj.h"
 
 #define TCP_SYN_RETRIES 7
-#define TCP_SYN_ACK_RETRIES 5
 #define TCP_USER_TIMEOUT_NS (100 * IW_SEC)
 #define TCP_FIN_WAIT_2_NS (60 * IW_SEC)
 #define TCP_PERSIST_MAX_NS (60 * IW_SEC)

@@ -6,6 +6,7 @@
 
 #include "iw_time.h"
 #include "seq.h"
+#include "tcp_accept.h"
 
 #define rec_of(l) iw_list_entry(l, struct tcp_timewait_rec, link)
 
@@ -93,37 +94,16 @@ tcp_timewait_expire(struct tcp_timewait *tw, uint64_t now_ns, uint32_t *demux)
 	return tcp_timewait_deadline(tw) <= now_ns && tcp_timewait_evict(tw, demux);
 }
 
-void
-tcp_timewait_end(struct tcp_timewait *tw, uint32_t handle)
-{
-	struct tcp_timewait_rec *rec = rec_at(tw, handle);
-
-	if (rec)
-		end(tw, rec);
-}
-
 uint32_t
-tcp_timewait_lend(struct tcp_timewait *tw, uint32_t handle)
+tcp_timewait_hand_over(struct tcp_timewait *tw, uint32_t handle)
 {
 	struct tcp_timewait_rec *rec = rec_at(tw, handle);
 	uint32_t demux;
 
-	assert(rec && rec->st.demux != 0);
+	assert(rec);
 	demux = rec->st.demux;
-	rec->st.demux = 0;
+	end(tw, rec);
 	return demux;
-}
-
-bool
-tcp_timewait_return(struct tcp_timewait *tw, uint32_t handle, uint32_t demux)
-{
-	struct tcp_timewait_rec *rec = rec_at(tw, handle);
-
-	if (!rec)
-		return false;
-	assert(rec->st.demux == 0 && demux != 0);
-	rec->st.demux = demux;
-	return true;
 }
 
 uint64_t
@@ -169,18 +149,6 @@ syn_is_new(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 	return iw_seq_gt(seg->tsval, st->ts_recent) || (seg->tsval == st->ts_recent && seq_greater);
 }
 
-/* RFC 9293 §3.10.7.4, table 6. */
-static bool
-is_acceptable(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
-{
-	uint32_t len = tcp_hdr_seg_len(seg);
-
-	if (st->rcv_wnd == 0)
-		return len == 0 && seg->seq == st->rcv_nxt;
-	return iw_seq_within(seg->seq, st->rcv_nxt, st->rcv_wnd) ||
-	       (len > 0 && iw_seq_within(seg->seq + len - 1, st->rcv_nxt, st->rcv_wnd));
-}
-
 static enum tcp_timewait_act
 judge_syn(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 {
@@ -195,7 +163,7 @@ judge_syn(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 static enum tcp_timewait_act
 judge(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 {
-	if (!is_acceptable(st, seg))
+	if (!tcp_accept_is_inside(seg->seq, tcp_hdr_seg_len(seg), st->rcv_nxt, st->rcv_wnd))
 		return TCP_TW_ACK;
 	if (!(seg->flags & TCP_ACK))
 		return TCP_TW_DROP;

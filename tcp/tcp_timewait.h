@@ -45,20 +45,13 @@ void tcp_timewait_fini(struct tcp_timewait *tw);
 /* A new record, its handle; 0 when all are used: then tcp_timewait_evict() first. */
 uint32_t tcp_timewait_add(struct tcp_timewait *tw, const struct tcp_timewait_state *st, uint64_t now_ns);
 
-/* Ends the oldest record (it is full, or shutting down); false: there is none.  *demux: the entry to delete, 0: lent
- * to a connection, see tcp_timewait_lend(). */
+/* Ends the oldest record (it is full, or shutting down); false: there is none.  *demux: the entry to
+ * delete. */
 bool tcp_timewait_evict(struct tcp_timewait *tw, uint32_t *demux);
 /* Ends one record whose time is over; false: none is.  *demux as above. */
 bool tcp_timewait_expire(struct tcp_timewait *tw, uint64_t now_ns, uint32_t *demux);
-/* Ends this one: its 4-tuple belongs to a new connection.  Nothing when the handle is stale. */
-void tcp_timewait_end(struct tcp_timewait *tw, uint32_t handle);
-
-/* A SYN was honoured (TCP_TW_SYN): the demux entry now leads to a connection in SYN_RCVD.  The record lives on
- * without it, because the SYN may turn out to be an old duplicate (RFC 9293 MAY-2 (2)).  Returns the entry's ref. */
-uint32_t tcp_timewait_lend(struct tcp_timewait *tw, uint32_t handle);
-/* It was one: the entry leads to the record again (the caller calls tcp_demux_set()).  false: the record has ended
- * meanwhile; the caller deletes the entry. */
-bool tcp_timewait_return(struct tcp_timewait *tw, uint32_t handle, uint32_t demux);
+/* Ends this one, which exists: its 4-tuple belongs to a new connection.  Returns the demux entry, now the caller's. */
+uint32_t tcp_timewait_hand_over(struct tcp_timewait *tw, uint32_t handle);
 
 /* When the next one expires; IW_NEVER: none. */
 uint64_t tcp_timewait_deadline(const struct tcp_timewait *tw);
@@ -73,9 +66,9 @@ const struct tcp_timewait_state *tcp_timewait_at(const struct tcp_timewait *tw, 
 
 enum tcp_timewait_act {
 	TCP_TW_DROP, /* say nothing */
-	TCP_TW_ACK,  /* answer <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK> from the state, within the ACK limit (spec T4) */
-	TCP_TW_SYN   /* a new incarnation may begin if a listener wants it: lend the entry to it; with no listener the
-			record stays as it is and the SYN gets RST */
+	TCP_TW_ACK,  /* answer <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK> from the state, within the limit for its peer */
+	TCP_TW_SYN   /* a new incarnation may begin if a listener wants it.  The record stays as it is until the new
+			handshake is complete: the SYN may be an old duplicate after all (RFC 9293 MAY-2 (2)) */
 };
 
 struct tcp_timewait_verdict {

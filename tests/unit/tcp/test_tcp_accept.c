@@ -206,11 +206,11 @@ test_challenge_limit(void **state)
 	uint32_t sent = 0;
 
 	for (uint32_t i = 0; i < 1000; i++)
-		sent += tcp_accept_challenge(&c, now);
+		sent += tcp_accept_challenge(&c, TCP_CHALLENGES, now);
 	assert_int_equal(sent, TCP_CHALLENGES);
-	assert_true(tcp_accept_challenge(&d, now));
-	assert_false(tcp_accept_challenge(&c, now + TCP_CHALLENGE_NS - 1));
-	assert_true(tcp_accept_challenge(&c, now + TCP_CHALLENGE_NS));
+	assert_true(tcp_accept_challenge(&d, TCP_CHALLENGES, now));
+	assert_false(tcp_accept_challenge(&c, TCP_CHALLENGES, now + TCP_CHALLENGE_NS - 1));
+	assert_true(tcp_accept_challenge(&c, TCP_CHALLENGES, now + TCP_CHALLENGE_NS));
 }
 
 /* The same, end to end: what comes out, and what becomes of the connection. */

@@ -163,11 +163,12 @@ test_syn_ack_retries(void **state)
 	script_wait(&x, 100 * IW_SEC);
 	assert_int_equal(n, TCP_SYN_ACK_RETRIES);
 	assert_int_equal(x.bits, 0);
-	assert_int_equal(tcp_conn_count(x.sim.h[0].tcp), 0);
+	assert_int_equal(tcp_syn_count(x.sim.h[0].tcp), 0);
+	assert_int_equal(script_counter(&x, "tcp.syn_expired"), 1);
 	x.seq = SCRIPT_ISS;
 	script_syn(&x);
 	script_poll(&x);
-	assert_int_equal(tcp_conn_count(x.sim.h[0].tcp), 1);
+	assert_int_equal(tcp_syn_count(x.sim.h[0].tcp), 1);
 	script_fini(&x);
 }
 
