@@ -160,7 +160,10 @@ const struct wire_seg *script_peek(struct script *x, uint32_t n);
 #define PASSIVE_RTT(o, rtt) \
 	LISTEN, IN(S, 0, 0, 0, .opt = (o)), OUT(S | A, 0, 1, 0), IN(A, 1, 1, 0, .dt = (rtt)), STATE(ESTABLISHED)
 #define PASSIVE(o) PASSIVE_RTT(o, 0)
-#define ACTIVE(o) OPEN, OUT(S, 0, 0, 0), IN(S | A, 0, 1, 0, .opt = (o)), OUT(A, 1, 1, 0), STATE(ESTABLISHED)
+/* A passive opener may not know the round trip of the handshake (a record does not keep the time); we do. */
+#define ACTIVE_RTT(o, rtt) \
+	OPEN, OUT(S, 0, 0, 0), IN(S | A, 0, 1, 0, .opt = (o), .dt = (rtt)), OUT(A, 1, 1, 0), STATE(ESTABLISHED)
+#define ACTIVE(o) ACTIVE_RTT(o, 0)
 
 #define PLAY(x, nm, ...)                                                         \
 	do {                                                                     \

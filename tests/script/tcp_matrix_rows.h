@@ -121,12 +121,14 @@ static const struct matrix_row matrix_rows[] = {
 	{"5961 §3.2 3): RST elsewhere in the window",        SR | SYNC, R, 0, INSIDE | RIGHT, ANY, ANY, ANY, SAME, ACK, 0},
 
 	/* fourth: SYN */
-	{"9293 fourth: SYN in SYN_RCVD, passive open",       RP, S, R, ANY, ANY, ANY, ANY, LI, NOTHING, 0},
-	{"5961 §4.2: SYN",                                   RA | SYNC, S, R, ANY, ANY, ANY, ANY, SAME, ACK, 0},
+	/* 9293 would go back to LISTEN from a passive open: a handshake that anybody may end who hits the window.  With
+	 * the challenge a peer that did start anew ends it by its RST, and nobody else. */
+	{"5961 §4.2: SYN",                                   SR | SYNC, S, R, ANY, ANY, ANY, ANY, SAME, ACK, 0},
 
 	/* fifth: ACK */
 	{"9293 fifth: ACK bit off",                          SR | SYNC, 0, R | S | A, ANY, ANY, ANY, ANY, SAME, NOTHING, 0},
 	{"9293 fifth, SYN_RCVD: not acceptable",             SR, A, 0, ANY, OLD | BELOW | UNA | AHEAD, ANY, ANY, SAME, RST_AT_ACK, 0},
+	{"5961 §5.2 is a MAY: nothing can be injected here", TW, A, F, ANY, OLD, EMPTY, ANY, SAME, ACK_OR_NOTHING, 0},
 	{"5961 §5.2: ACK out of range",                      SYNC, A, 0, ANY, OLD | AHEAD, ANY, ANY, SAME, ACK, 0},
 
 	/* SYN_RCVD, our SYN acknowledged */

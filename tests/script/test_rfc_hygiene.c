@@ -26,7 +26,7 @@ SCRIPT(test_RFC7323_active, OPEN, OUT(S, 0, 0, 0, .opt = O_MSS | O_TS | O_WS | O
        IN(S | A, 0, 1, 0, .opt = O_MSS), OUT(A, 1, 1, 0, .no_opt = O_TS), SEND(1460),
        OUT(A, 1, 1, 1460, .no_opt = O_TS));
 /* §4.1: a round trip from the echo although the segment was sent twice: RTO follows it. */
-SCRIPT(test_RFC7323_rttm, PASSIVE_RTT(O_MSS | O_TS, 100 * MS), SEND(100), OUT(A, 1, 1, 100),
+SCRIPT(test_RFC7323_rttm, ACTIVE_RTT(O_MSS | O_TS, 100 * MS), SEND(100), OUT(A, 1, 1, 100),
        OUT(A, 1, 1, 100, .dt = 300 * MS), IN(A, 1, 101, 0, .dt = 100 * MS), SEND(100), OUT(A, 101, 1, 100),
        OUT(A, 101, 1, 100, .dt = 250 * MS, .tol = 50 * MS));
 /* Appendix: EMSS is MSS less the option (RFC 6691). */

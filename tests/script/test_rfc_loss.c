@@ -13,7 +13,7 @@
 #define SEG 1460
 #define AT(k) (1 + (k)*SEG) /* the k-th segment begins here */
 /* The initial window of 10 segments is out, n segments in all are wanted; round trip 100 ms, so RTO 300 ms. */
-#define TEN_OUT(o, total) PASSIVE_RTT(o, 100 * MS), SEND((total)*SEG), OUT(A, 1, 1, SEG, .n = 10)
+#define TEN_OUT(o, total) ACTIVE_RTT(o, 100 * MS), SEND((total)*SEG), OUT(A, 1, 1, SEG, .n = 10)
 #define DUP(...) IN(A, 1, 1, 0, __VA_ARGS__)
 
 static uint32_t
@@ -84,13 +84,13 @@ SCRIPT(test_RFC8985, TEN_OUT(O_MSS | O_SACK, 10), DUP(.dt = 100 * MS, .sack = {{
        OUT(A, 1, 1, SEG, .dt = 25 * MS, .tol = 3 * MS), IN(A, 1, AT(10), 0), QUIET(5 * SEC));
 SCRIPT(test_RFC8985_reordered, TEN_OUT(O_MSS | O_SACK, 10), DUP(.dt = 100 * MS, .sack = {{AT(1), AT(2)}}),
        IN(A, 1, AT(2), 0, .dt = 15 * MS), QUIET(50 * MS), IN(A, 1, AT(10), 0));
-SCRIPT(test_RFC8985_tlp, PASSIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(2 * SEG), OUT(A, 1, 1, SEG, .n = 2),
+SCRIPT(test_RFC8985_tlp, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(2 * SEG), OUT(A, 1, 1, SEG, .n = 2),
        OUT(A, AT(1), 1, SEG, .dt = 200 * MS), DUP(.dt = 100 * MS, .sack = {{AT(1), AT(2)}}), OUT(A, 1, 1, SEG),
        IN(A, 1, AT(2), 0), QUIET(5 * SEC));
 SCRIPT(test_RFC8985_tlp_new, TEN_OUT(O_MSS | O_SACK, 11), OUT(A, AT(10), 1, SEG, .dt = 200 * MS), IN(A, 1, AT(11), 0),
        QUIET(5 * SEC));
 /* §7.4.2: the probe repaired the loss: the window shrinks all the same. */
-SCRIPT(test_RFC8985_tlp_once, PASSIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG), OUT(A, 1, 1, SEG, .n = 3),
+SCRIPT(test_RFC8985_tlp_once, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG), OUT(A, 1, 1, SEG, .n = 3),
        OUT(A, AT(2), 1, SEG, .dt = 200 * MS), OUT(A, AT(0), 1, SEG, .dt = 300 * MS), IN(A, 1, AT(3), 0),
        QUIET(5 * SEC));
 
@@ -149,21 +149,21 @@ ack_of_the_first(struct script *x)
 	x->head = x->tail;
 }
 
-SCRIPT(test_RFC3522, PASSIVE_RTT(O_MSS | O_TS, 100 * MS), SEND(40 * TSEG), OUT(A, 1, 1, TSEG, .n = 10), CALL(note_ts),
+SCRIPT(test_RFC3522, ACTIVE_RTT(O_MSS | O_TS, 100 * MS), SEND(40 * TSEG), OUT(A, 1, 1, TSEG, .n = 10), CALL(note_ts),
        OUT(A, 1, 1, TSEG, .dt = 300 * MS), CALL(ack_of_the_first), SKIP(0));
 
 /* §2.2, §2.3, §5.5; §3: Karn: no sample from what was sent twice, so the backed-off value stays (§5). */
-SCRIPT(test_RFC6298, PASSIVE_RTT(O_MSS, 100 * MS), SEND(100), OUT(A, 1, 1, 100), IN(A, 1, 101, 0, .dt = 200 * MS),
+SCRIPT(test_RFC6298, ACTIVE_RTT(O_MSS, 100 * MS), SEND(100), OUT(A, 1, 1, 100), IN(A, 1, 101, 0, .dt = 200 * MS),
        SEND(100),
        /* SRTT = 7/8 100 + 1/8 200 = 112.5, RTTVAR = 3/4 50 + 1/4 100 = 62.5: RTO 362.5 ms */
        OUT(A, 101, 1, 100), OUT(A, 101, 1, 100, .dt = 362500 * IW_US), OUT(A, 101, 1, 100, .dt = 725 * MS),
        IN(A, 1, 201, 0, .dt = 50 * MS), SEND(100), OUT(A, 201, 1, 100), OUT(A, 201, 1, 100, .dt = 1450 * MS));
-SCRIPT(test_RFC6298_collapse, PASSIVE_RTT(O_MSS, 100 * MS), SEND(100), OUT(A, 1, 1, 100),
+SCRIPT(test_RFC6298_collapse, ACTIVE_RTT(O_MSS, 100 * MS), SEND(100), OUT(A, 1, 1, 100),
        OUT(A, 1, 1, 100, .dt = 300 * MS), IN(A, 1, 101, 0, .dt = 50 * MS), SEND(100), OUT(A, 101, 1, 100),
        IN(A, 1, 201, 0, .dt = 100 * MS), SEND(100), OUT(A, 201, 1, 100),
        OUT(A, 201, 1, 100, .dt = 250 * MS, .tol = 50 * MS));
 /* §5.3: an ACK of something new starts the timer again. */
-SCRIPT(test_RFC6298_restart, PASSIVE_RTT(O_MSS, 100 * MS), SEND(2 * SEG), OUT(A, 1, 1, SEG, .n = 2),
+SCRIPT(test_RFC6298_restart, ACTIVE_RTT(O_MSS, 100 * MS), SEND(2 * SEG), OUT(A, 1, 1, SEG, .n = 2),
        IN(A, 1, AT(1), 0, .dt = 100 * MS), OUT(A, AT(1), 1, SEG, .dt = 250 * MS, .tol = 10 * MS));
 
 int

@@ -122,11 +122,11 @@ SCRIPT(test_T18_reset, OPEN, OUT(S, 0, 0, 0), IN(S, 0, 0, 0, .opt = O_MSS), OUT(
 
 /* RFC 9293 §3.6 figure 13. */
 #define CLOSING_BOTH CLOSE, OUT(F | A, 1, 1, 0), IN(F | A, 1, 1, 0), OUT(A, 2, 2, 0), STATE(CLOSING)
-SCRIPT(test_T19, PASSIVE(O_MSS), CLOSING_BOTH, IN(A, 2, 2, 0), STATE(TIME_WAIT),
+SCRIPT(test_T19, ACTIVE(O_MSS), CLOSING_BOTH, IN(A, 2, 2, 0), STATE(TIME_WAIT),
        READY(TCP_READY_FIN | TCP_READY_CLOSED));
-SCRIPT(test_T19_fin_lost, PASSIVE(O_MSS), CLOSING_BOTH, OUT(F | A, 1, 2, 0, .dt = 200 * MS), IN(A, 2, 2, 0),
+SCRIPT(test_T19_fin_lost, ACTIVE(O_MSS), CLOSING_BOTH, OUT(F | A, 1, 2, 0, .dt = 200 * MS), IN(A, 2, 2, 0),
        STATE(TIME_WAIT));
-SCRIPT(test_T19_ack_lost, PASSIVE(O_MSS), CLOSING_BOTH, IN(F | A, 1, 1, 0), OUT(A, 2, 2, 0), IN(F | A, 1, 2, 0),
+SCRIPT(test_T19_ack_lost, ACTIVE(O_MSS), CLOSING_BOTH, IN(F | A, 1, 1, 0), OUT(A, 2, 2, 0), IN(F | A, 1, 2, 0),
        OUT(A, 2, 2, 0), OUT(F | A, 1, 2, 0, .dt = 200 * MS), IN(A, 2, 2, 0), STATE(TIME_WAIT), IN(F | A, 1, 2, 0),
        OUT(A, 2, 2, 0));
 

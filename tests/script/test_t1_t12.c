@@ -143,10 +143,10 @@ SCRIPT(test_T8_not_offered, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 
 SCRIPT(test_T8_first_write, PASSIVE(O_MSS | O_WS), SEND(1 << 20), OUT(A, 1, 1, 1460, .n = 10));
 
 /* RFC 9293 §3.8.6, SHLD-16..18: the peer's edge moves left, by something and by all. */
-SCRIPT(test_T9, PASSIVE(O_MSS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2), IN(A, 1, 1461, 0, .wnd = 500),
+SCRIPT(test_T9, ACTIVE(O_MSS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2), IN(A, 1, 1461, 0, .wnd = 500),
        OUT(A, 1461, 1, 0, .any = ANY_LEN, .dt = 200 * MS), IN(A, 1, 2921, 0), STATE(ESTABLISHED), SEND(100),
        OUT(A, 2921, 1, 100));
-SCRIPT(test_T9_by_all, PASSIVE(O_MSS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2), IN(A, 1, 1461, 0, .wnd0 = true),
+SCRIPT(test_T9_by_all, ACTIVE(O_MSS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2), IN(A, 1, 1461, 0, .wnd0 = true),
        OUT(A, 1461, 1, 0, .any = ANY_LEN, .dt = 200 * MS), IN(A, 1, 1461, 0),
        OUT(A, 1461, 1, 0, .any = ANY_LEN, .dt = 400 * MS), IN(A, 1, 2921, 0), STATE(ESTABLISHED));
 /* SHLD-14: our own never does. */
@@ -156,7 +156,7 @@ SCRIPT_WITH(test_T9_ours, &script_small, PASSIVE(O_MSS), HOLD, IN(A, 1, 1, 1460)
 	    OUT(A, 1, 4489, 0, .wnd = SMALL - 4488), READ(0), OUT(A, 1, 4489, 0, .wnd = SMALL));
 
 /* MUST-35..37, RFC 9293 §3.8.6.1: probes after an RTO, backed off, for ever while they are answered. */
-SCRIPT(test_T10, PASSIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), SEND(1000), OUT(A, 1, 1, 1, .dt = 200 * MS),
+SCRIPT(test_T10, ACTIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), SEND(1000), OUT(A, 1, 1, 1, .dt = 200 * MS),
        IN(A, 1, 1, 0, .wnd0 = true), OUT(A, 1, 1, 1, .dt = 400 * MS), IN(A, 1, 1, 0, .wnd0 = true),
        OUT(A, 1, 1, 1, .dt = 800 * MS), IN(A, 1, 1, 0, .wnd0 = true), OUT(A, 1, 1, 1, .dt = 1600 * MS), IN(A, 1, 1, 0),
        OUT(A, 1, 1, 1000), IN(A, 1, 1001, 0), STATE(ESTABLISHED));
@@ -178,20 +178,20 @@ answer_probes(struct script *x)
 	script_check(x, n >= 14 && n <= 30, "probes in 1000 s", n);
 }
 
-SCRIPT(test_T10_for_ever, PASSIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), SEND(1000), CALL(answer_probes),
+SCRIPT(test_T10_for_ever, ACTIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), SEND(1000), CALL(answer_probes),
        STATE(ESTABLISHED), NOT_READY(TCP_READY_TIMEOUT), IN(A, 1, 1, 0), OUT(A, 1, 1, 1000));
 /* Our window is 0: a probe is answered, its ACK counts (RFC 9293 §3.10.7.4 first). */
 SCRIPT_WITH(test_T10_ours, &script_small, PASSIVE(O_MSS), HOLD, IN(A, 1, 1, 1024, .n = 16), SKIP(0), SEND(1000),
 	    OUT(A, 1, SMALL + 1, 1000), IN(A, SMALL + 1, 1001, 1), OUT(A, 1001, SMALL + 1, 0, .wnd0 = true),
 	    QUIET(5 * SEC), IN(A | U, SMALL + 1, 1001, 0, .urp = 5), READ(0), OUT(A, 1001, SMALL + 1, 0, .wnd = SMALL),
 	    IN(A, SMALL + 1, 1001, 100), OUT(A, 1001, SMALL + 101, 0));
-SCRIPT(test_T10_window_1, PASSIVE(O_MSS), IN(A, 1, 1, 0, .wnd = 1), SEND(1000),
+SCRIPT(test_T10_window_1, ACTIVE(O_MSS), IN(A, 1, 1, 0, .wnd = 1), SEND(1000),
        OUT(A, 1, 1, 1, .dt = 550 * MS, .tol = 450 * MS), IN(A, 1, 2, 0), OUT(A, 2, 1, 999));
 
 /* MUST-38, MUST-39, RFC 9293 §3.8.6.2. */
 SCRIPT_WITH(test_T11, &script_small, PASSIVE(O_MSS), HOLD, IN(A, 1, 1, 1024, .n = 16), SKIP(0), READ(1), READ(1),
 	    READ(1000), QUIET(SEC), READ(457), QUIET(SEC), READ(1), OUT(A, 1, SMALL + 1, 0, .wnd = 1460));
-SCRIPT(test_T11_sender, PASSIVE(O_MSS), IN(A, 1, 1, 0, .wnd = 100), SEND(1000),
+SCRIPT(test_T11_sender, ACTIVE(O_MSS), IN(A, 1, 1, 0, .wnd = 100), SEND(1000),
        OUT(A, 1, 1, 100, .dt = 550 * MS, .tol = 450 * MS));
 
 /* MUST-5..7, MUST-64, MUST-68: what is illegal is dropped, what is unknown is skipped. */

@@ -89,7 +89,7 @@ SCRIPT(test_T27, OPEN, OUT(S, 0, 0, 0), OUT(S, 0, 0, 0, .dt = SEC), OUT(S, 0, 0,
        OUT(S, 0, 0, 0, .dt = 4 * SEC), OUT(S, 0, 0, 0, .dt = 8 * SEC), OUT(S, 0, 0, 0, .dt = 16 * SEC),
        OUT(S, 0, 0, 0, .dt = 32 * SEC), SKIP(0), OUT(S, 0, 0, 0, .dt = 62 * SEC, .tol = 3 * SEC), QUIET(30 * SEC),
        NOT_READY(TCP_READY_TIMEOUT), SKIP(100 * SEC), READY(TCP_READY_TIMEOUT), STATE(CLOSED));
-SCRIPT(test_T27_data, PASSIVE_RTT(O_MSS, 100 * MS), SEND(100), OUT(A, 1, 1, 100), OUT(A, 1, 1, 100, .dt = 300 * MS),
+SCRIPT(test_T27_data, ACTIVE_RTT(O_MSS, 100 * MS), SEND(100), OUT(A, 1, 1, 100), OUT(A, 1, 1, 100, .dt = 300 * MS),
        OUT(A, 1, 1, 100, .dt = 600 * MS), OUT(A, 1, 1, 100, .dt = 1200 * MS), OUT(A, 1, 1, 100, .dt = 2400 * MS),
        OUT(A, 1, 1, 100, .dt = 4800 * MS), OUT(A, 1, 1, 100, .dt = 9600 * MS), SKIP(70 * SEC),
        NOT_READY(TCP_READY_TIMEOUT), SKIP(60 * SEC), READY(TCP_READY_TIMEOUT), STATE(CLOSED));
@@ -97,13 +97,13 @@ SCRIPT(test_T27_syn_timed_out, OPEN, OUT(S, 0, 0, 0), OUT(S, 0, 0, 0, .dt = SEC)
        OUT(A, 1, 1, 0), SEND(100), OUT(A, 1, 1, 100), OUT(A, 1, 1, 100, .dt = 3 * SEC));
 
 /* RFC 2018 §3, RFC 6675 §2: blocks outside (SND.UNA, SND.NXT] tell nothing; three of them are no three duplicates. */
-SCRIPT(test_T28, PASSIVE_RTT(O_MSS | O_SACK, 10 * MS), SEND(7300), OUT(A, 1, 1, 1460, .n = 5),
+SCRIPT(test_T28, ACTIVE_RTT(O_MSS | O_SACK, 10 * MS), SEND(7300), OUT(A, 1, 1, 1460, .n = 5),
        IN(A, 1, 1, 0, .sack = {{100000, 101460}}), IN(A, 1, 1, 0, .sack = {{1461, 1461}}),
        IN(A, 1, 1, 0, .sack = {{2921, 1461}}), IN(A, 1, 1, 0, .sack = {{1461, 9000}}),
        IN(A, 1, 1, 0, .sack = {{0x80000000u, 0x90000000u}}), IN(A, 1, 7301, 0), STATE(ESTABLISHED), SEND(100),
        OUT(A, 7301, 1, 100));
 /* Reneging: what was SACKed and then lost is sent again after the timeout (RFC 2018 §8). */
-SCRIPT(test_T28_reneging, PASSIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2),
+SCRIPT(test_T28_reneging, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2),
        IN(A, 1, 1, 0, .dt = 100 * MS, .sack = {{1461, 2921}}), SKIP(2 * SEC), IN(A, 1, 1461, 0),
        OUT(A, 1461, 1, 1460, .any = ANY_TIME), IN(A, 1, 2921, 0), QUIET(10 * SEC));
 
@@ -254,11 +254,11 @@ pool_is_empty(struct script *x)
 	mbufpool_set_fuse(x->env.ctl_pool, 1);
 }
 
-SCRIPT(test_T36, PASSIVE(O_MSS), CALL(pool_is_empty), CLOSE, STATE(FIN_WAIT_1),
+SCRIPT(test_T36, ACTIVE(O_MSS), CALL(pool_is_empty), CLOSE, STATE(FIN_WAIT_1),
        OUT(F | A, 1, 1, 0, .dt = 500 * MS, .tol = 500 * MS), IN(F | A, 1, 2, 0), OUT(A, 2, 2, 0), STATE(TIME_WAIT));
-SCRIPT(test_T36_window_0, PASSIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), CLOSE, STATE(FIN_WAIT_1),
+SCRIPT(test_T36_window_0, ACTIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), CLOSE, STATE(FIN_WAIT_1),
        OUT(F | A, 1, 1, 0, .dt = 500 * MS, .tol = 500 * MS), IN(A, 1, 2, 0), STATE(FIN_WAIT_2));
-SCRIPT(test_T36_behind_data, PASSIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), SEND(100), CLOSE, STATE(FIN_WAIT_1),
+SCRIPT(test_T36_behind_data, ACTIVE(O_MSS), IN(A, 1, 1, 0, .wnd0 = true), SEND(100), CLOSE, STATE(FIN_WAIT_1),
        OUT(A, 1, 1, 1, .dt = 200 * MS), IN(A, 1, 1, 0), OUT(A, 1, 1, 100), OUT(F | A, 101, 1, 0), IN(A, 1, 102, 0),
        STATE(FIN_WAIT_2));
 

@@ -382,7 +382,7 @@ static void
 restart(void)
 {
 	static const struct tcp_params params = {
-		.max_conns = 128, .max_listeners = 2, .max_timewait = 64, .max_ooo_mbufs = 1000};
+		.max_conns = 128, .max_listeners = 2, .max_timewait = 64, .max_ooo_mbufs = 1000, .answer_rate = 100000};
 
 	if (cases)
 		script_fini(&x);
