@@ -339,7 +339,7 @@ options_in(struct script *x, const struct script_row *r, struct wire_seg *s)
 	uint8_t n = 0, opt = s->flags & S ? r->opt & (uint8_t)~r->no_opt : 0;
 	uint32_t clock = 1000 + (uint32_t)((x->now_ns - x->start_ns) / IW_MS) + (uint32_t)r->ts_add;
 
-	if (s->flags & S)
+	if (s->flags & S && r->opt)
 		x->peer_ts = opt & O_TS;
 	if (opt & O_MSS)
 		wire_opt_mss(s, r->mss ? r->mss : 1460);
