@@ -60,6 +60,7 @@ enum answer {
 	ACK,            /* <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK> */
 	ACK_OR_NOTHING, /* the RFC leaves it open */
 	RST_AT_ACK,     /* <SEQ=SEG.ACK><CTL=RST> */
+	RST_THEN_SYN,   /* as above, and <SEQ=ISS><CTL=SYN> again: what was in its way is gone (9293 §3.5.1) */
 	RST_ACK,        /* <SEQ=0><ACK=SEG.SEQ+SEG.LEN><CTL=RST,ACK> */
 	SYN_ACK         /* <SEQ=ISS><ACK=SEG.SEQ+1><CTL=SYN,ACK> */
 };
@@ -92,7 +93,7 @@ static const struct matrix_row matrix_rows[] = {
 
 	/* SYN_SENT */
 	{"9293 §3.10.7.3 first: bad ACK with RST",           SS, A | R, 0, ANY, OLD | BELOW | UNA | AHEAD, ANY, ANY, SAME, NOTHING, 0},
-	{"9293 §3.10.7.3 first: bad ACK",                    SS, A, 0, ANY, OLD | BELOW | UNA | AHEAD, ANY, ANY, SAME, RST_AT_ACK, 0},
+	{"9293 §3.10.7.3 first: bad ACK",                    SS, A, 0, ANY, OLD | BELOW | UNA | AHEAD, ANY, ANY, SAME, RST_THEN_SYN, 0},
 	{"9293 §3.10.7.3 second: RST, our SYN acknowledged", SS, A | R, 0, ANY, FLIGHT | NXT, ANY, ANY, CL, NOTHING, 0},
 	{"9293 §3.10.7.3 second: RST without ACK",           SS, R, A, ANY, ANY, ANY, ANY, SAME, NOTHING, 0},
 	{"9293 §3.10.7.3 fourth: SYN,ACK with FIN",          SS, S | A | F, 0, ANY, FLIGHT | NXT, ANY, ANY, ES | CW, ACK, MAY_TAKE | FIN},

@@ -20,7 +20,8 @@ static const char *const state_name[STATES] = {"CL", "LI", "SS", "RP", "RA", "ES
 static const char *const pos_name[POSITIONS] = {"LEFT", "ACROSS", "EDGE", "INSIDE", "RIGHT", "BEYOND"};
 static const char *const ack_name[ACKS] = {"OLD", "BELOW", "UNA", "FLIGHT", "NXT", "AHEAD"};
 static const char *const ts_name[TIMES] = {"off", "new", "past", "gone"};
-static const char *const answer_name[] = {"NOTHING", "ACK", "ACK_OR_NOTHING", "RST_AT_ACK", "RST_ACK", "SYN_ACK"};
+static const char *const answer_name[] = {"NOTHING",      "ACK",     "ACK_OR_NOTHING", "RST_AT_ACK",
+					  "RST_THEN_SYN", "RST_ACK", "SYN_ACK"};
 
 /* One combination; each field but flags is the number of a bit. */
 struct combo {
@@ -251,6 +252,20 @@ answer_syn_ack(struct trial *t, const struct combo *c)
 	if (x.head != x.tail && c->state == 11 && !s->has_ts && (int32_t)(s->seq - t->snd_nxt) <= 0)
 		return wrong(t, "the new ISS above the old SND.NXT", 0, 1);
 	return answer_is(t, S | A, c->state == 2 ? t->snd_una : x.our_iss, t->in.seq + 1);
+}
+
+static bool
+answer_rst_then_syn(struct trial *t)
+{
+	const struct wire_seg *s;
+
+	if (x.tail - x.head != 2)
+		return wrong(t, "number of answers", x.tail - x.head, 2);
+	s = script_peek(&x, 1);
+	if ((s->flags & (S | A)) != S || s->seq != t->snd_una)
+		return wrong(t, "flags of the second answer", s->flags, S);
+	x.tail--;
+	return answer_is(t, R, t->in.ack, 0);
 }
 
 static bool
