@@ -124,6 +124,8 @@ tcp_conn_set_attr(struct tcp *tcp, struct tcp_conn *c, const struct tcp_attr *at
 	c->user_timeout_ns = attr && attr->user_timeout_ns ? attr->user_timeout_ns : TCP_USER_TIMEOUT_NS;
 	c->syn_timeout_ns = attr ? attr->syn_timeout_ns : 0;
 	c->keepalive_ns = attr ? attr->keepalive_ns : 0;
+	c->keepalive_step_ms = attr ? attr->keepalive_step_ms : 0;
+	c->keepalive_limit = attr && attr->keepalive_probes ? attr->keepalive_probes : TCP_KEEPALIVE_PROBES;
 	if (tcp_conn_synchronized(c))
 		tcp_timer_keepalive(tcp, c);
 }

@@ -47,6 +47,7 @@ enum tcp_conn_timer {
 	TCP_TIMER_USER,
 	TCP_TIMER_KEEPALIVE,
 	TCP_TIMER_LINGER,
+	TCP_TIMER_PMTU,
 	TCP_TIMERS
 };
 
@@ -105,8 +106,14 @@ struct tcp_conn {
 	uint32_t fin_seq; /* of the peer's FIN, TCP_CONN_FIN_SEEN */
 	uint32_t demux;   /* ref; 0: not in the table */
 	uint16_t peer_mss;
+	uint16_t mtu_pending;     /* claimed by ICMP, believed when mtu_pending_seq times out; 0: none */
+	uint32_t mtu_pending_seq;
+	uint64_t mtu_since;       /* octets that were acknowledged when route.mtu was set */
+	uint8_t mtu_retries;      /* how often a larger one was tried again */
 	uint32_t rcv_buf;
 	uint64_t user_timeout_ns, syn_timeout_ns, keepalive_ns;
+	uint32_t keepalive_step_ms;
+	uint8_t keepalive_limit; /* probes */
 	uint64_t appended, retransmits;
 	struct iw_link embryo_link; /* in its listener's list */
 	struct iw_addr local;

@@ -65,7 +65,10 @@
 	X(timewait_evicted)     /* records ended early: table full */ \
 	X(timewait_reused)      /* records ended by a new SYN (RFC 6191) */ \
 	X(icmp_ignored)         /* ICMP errors that concern nothing in flight, or soft */ \
-	X(icmp_pmtu)            /* path MTU lowered */
+	X(icmp_pmtu)            /* path MTU lowered */ \
+	X(icmp_pending)         /* ICMP errors put off: they contradict what was acknowledged */ \
+	X(black_holes)          /* path MTU lowered because full segments vanish */ \
+	X(pmtu_raised)          /* path MTU tried again */
 /* clang-format on */
 
 IW_COUNTERS(tcp_counters, TCP_COUNTERS);

@@ -8,10 +8,14 @@
  *                        the RTO, doubles to 60 s, never gives up while the peer answers.
  *   TCP_TIMER_USER       nothing new was acknowledged for user_timeout (R2, 100 s) although something waits for it;
  *                        before ESTABLISHED: syn_timeout, if the user set one.  An answer at zero window counts.
- *   TCP_TIMER_KEEPALIVE  off unless asked for: nothing was heard for keepalive_ns; then a probe every quarter of
- *                        that (1 s to 75 s), and the end after 9 unanswered ones.
+ *   TCP_TIMER_KEEPALIVE  off unless asked for: nothing was heard for keepalive_ns and nothing is in flight; then a
+ *                        probe every keepalive_step_ns (a quarter of that, 1 s to 75 s), and the end after 9 (or
+ *                        keepalive_probes) unanswered ones.
+ *   SYN records          1, 2, 4, 8, 16, 32 s, in tcp_syn.c.
  *   TCP_TIMER_LINGER     nobody owns it any more: FIN_WAIT_2 60 s, everything together at most 60 s beyond the
  *                        user timeout.
+ *   TCP_TIMER_PMTU       the path MTU was lowered: 10 min after ICMP, 10 s, 80 s and 640 s after a black hole, then
+ *                        the link's is tried again.
  *   TIME_WAIT            2 MSL, in tcp_timewait.c.
  *   owed ACK             no timer: the end of the next poll (design D24); tx_at_ns makes that poll happen.
  *   no mbuf              no timer: tx_at_ns, 1 ms later.

@@ -3,6 +3,7 @@
 
 #include "tcp_conn.h"
 #include "tcp_loss.h"
+#include "tcp_pmtu.h"
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
 
@@ -40,6 +41,8 @@ fire_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	}
 	tcp->n.rto++;
 	tcp_loss_rto(tcp, c, now_ns);
+	if (tcp_conn_synchronized(c))
+		tcp_pmtu_rto(tcp, c, now_ns);
 	if (c->rtt.backoff >= R1_RETRANSMITS)
 		net_reconfirm(tcp->net, &c->route, now_ns);
 	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->rtt)));
@@ -67,6 +70,8 @@ keepalive_step(const struct tcp_conn *c)
 {
 	uint64_t step = c->keepalive_ns / 4;
 
+	if (c->keepalive_step_ms)
+		return c->keepalive_step_ms * IW_MS;
 	if (step < KEEPALIVE_STEP_MIN_NS)
 		step = KEEPALIVE_STEP_MIN_NS;
 	return iw_time_min(step, KEEPALIVE_STEP_MAX_NS);
@@ -79,7 +84,13 @@ fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 		tcp_timer_keepalive(tcp, c);
 		return;
 	}
-	if (c->keepalive_probes >= TCP_KEEPALIVE_PROBES) {
+	/* RFC 9293 MUST-26: not while data is outstanding; there the user timeout rules. */
+	if (!tcp_txq_empty(&c->txq)) {
+		c->keepalive_probes = 0;
+		tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, keepalive_step(c)));
+		return;
+	}
+	if (c->keepalive_probes >= c->keepalive_limit) {
 		tcp_conn_event(tcp, c, TCP_EV_TIMEOUT, now_ns);
 		return;
 	}
@@ -106,7 +117,7 @@ tcp_timer_fire(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	static void (*const fire[TCP_TIMERS])(struct tcp *, struct tcp_conn *, uint64_t) = {
 		[TCP_TIMER_RTO] = fire_rto,        [TCP_TIMER_PERSIST] = fire_persist,
 		[TCP_TIMER_USER] = fire_give_up,   [TCP_TIMER_KEEPALIVE] = fire_keepalive,
-		[TCP_TIMER_LINGER] = fire_give_up,
+		[TCP_TIMER_LINGER] = fire_give_up, [TCP_TIMER_PMTU] = tcp_pmtu_raise,
 	};
 
 	for (uint32_t i = 0; i < TCP_TIMERS; i++) {

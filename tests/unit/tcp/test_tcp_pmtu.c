@@ -99,6 +99,124 @@ test_T32_plateaus_and_floor(void **state)
 	script_fini(&x);
 }
 
+/* Sends len octets and has them acknowledged. */
+static void
+send_acked(struct script *x, uint64_t *place, uint32_t len)
+{
+	script_send(x, *place, len);
+	*place += len;
+	script_skip(x);
+	script_in(x, TCP_ACK, x->seq, x->our_iss + 1 + (uint32_t)*place, 0);
+	script_skip(x);
+}
+
+/* RFC 5927 §7.2: a claim against experience waits for the time-out of what it quotes, and is forgotten when that is
+ * acknowledged: whoever forges it has to keep the segment from arriving as well. */
+static void
+test_T32_forged_too_big(void **state)
+{
+	struct script x;
+	uint64_t place = 0;
+
+	script_init(&x);
+	script_established(&x);
+	for (uint32_t i = 0; i < 8; i++)
+		send_acked(&x, &place, 1460);
+	script_send(&x, place, 1460);
+	script_skip(&x);
+	icmp(&x, NET_ICMP_TOOBIG, x.our_iss + 1 + (uint32_t)place, 600);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	assert_int_equal(script_counter(&x, "tcp.icmp_pending"), 1);
+	place += 1460;
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1 + (uint32_t)place, 0);
+	script_send(&x, place, 1460);
+	script_skip(&x);
+	script_wait(&x, 700 * IW_MS); /* RTOs for another reason */
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	script_skip(&x);
+	icmp(&x, NET_ICMP_TOOBIG, x.our_iss + 1 + (uint32_t)place, 600);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	script_wait(&x, IW_SEC); /* the quoted one times out: it was true */
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 560);
+	script_fini(&x);
+}
+
+/* RFC 1191 §6.3: the link's size is tried again ten minutes later. */
+static void
+test_T32_raised_again(void **state)
+{
+	struct script x;
+	uint64_t place = 0;
+
+	script_init(&x);
+	script_established(&x);
+	script_send(&x, 0, 1460);
+	script_skip(&x);
+	icmp(&x, NET_ICMP_TOOBIG, x.our_iss + 1, 1000);
+	place = 1460;
+	script_skip(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1461, 0);
+	script_skip(&x);
+	script_wait(&x, 599 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 960);
+	script_wait(&x, 2 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	assert_int_equal(script_counter(&x, "tcp.pmtu_raised"), 1);
+	/* Nothing has proven it: the next claim is believed at once. */
+	script_send(&x, place, 1460);
+	script_skip(&x);
+	icmp(&x, NET_ICMP_TOOBIG, x.our_iss + 1461, 1000);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 960);
+	script_skip(&x);
+	script_fini(&x);
+}
+
+/* A path that swallows full segments and says nothing (RFC 4821 §7.7): three time-outs, then smaller ones, of copies,
+ * until something gets through; no less than 576.  Short segments never lower anything. */
+static void
+test_black_hole(void **state)
+{
+	struct script x;
+	uint32_t longest = 0;
+
+	script_init(&x);
+	script_established(&x);
+	script_send(&x, 0, 1460);
+	script_send(&x, 1460, 1460);
+	script_skip(&x);
+	script_wait(&x, 1200 * IW_MS); /* 0.2, 0.6 s */
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	script_wait(&x, IW_SEC); /* 1.4 s */
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1240);
+	script_wait(&x, 3 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 536);
+	assert_int_equal(script_counter(&x, "tcp.black_holes"), 2);
+	script_skip(&x);
+	script_wait(&x, 35 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 536);
+	for (; x.at < x.n; x.at++)
+		longest = x.out[x.at].len > longest ? x.out[x.at].len : longest;
+	assert_int_equal(longest, 536);
+	/* Everything arrives now, each segment on its own. */
+	for (uint32_t i = 0; i < 20 && !tcp_txq_empty(&script_conn(&x)->txq); i++) {
+		script_in(&x, TCP_ACK, x.seq, script_conn(&x)->txq.nxt, 0);
+		script_skip(&x);
+	}
+	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_int_equal(script_state(&x), TCP_ESTABLISHED);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 536);
+	script_wait(&x, 11 * IW_SEC); /* perhaps it was an outage */
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	script_fini(&x);
+
+	script_init(&x);
+	script_established(&x);
+	script_send(&x, 0, 500);
+	script_wait(&x, 60 * IW_SEC);
+	assert_int_equal(script_counter(&x, "tcp.black_holes"), 0);
+	script_fini(&x);
+}
+
 int
 main(void)
 {
@@ -106,6 +224,9 @@ main(void)
 		cmocka_unit_test(test_T32_hard_and_soft),
 		cmocka_unit_test(test_T32_too_big),
 		cmocka_unit_test(test_T32_plateaus_and_floor),
+		cmocka_unit_test(test_T32_forged_too_big),
+		cmocka_unit_test(test_T32_raised_again),
+		cmocka_unit_test(test_black_hole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

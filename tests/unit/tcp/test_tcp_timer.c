@@ -200,6 +200,110 @@ test_T31_keepalive(void **state)
 	script_fini(&x);
 }
 
+/* The storage target's numbers: dead after idle + n x interval, to the tick (spec T31). */
+static void
+test_T31_keepalive_numbers(void **state)
+{
+	struct script x;
+	struct tcp_attr attr = {.keepalive_ns = 5 * IW_SEC, .keepalive_step_ms = 500, .keepalive_probes = 3};
+	uint64_t start;
+
+	script_init(&x);
+	script_established(&x);
+	tcp_adopt(x.sim.h[0].tcp, x.conn, 5, &attr);
+	script_in(&x, TCP_ACK, x.seq, x.ack, 0);
+	start = x.sim.now_ns;
+	assert_true(near_to(next_after(&x, 100 * IW_SEC), 5 * IW_SEC));
+	for (uint32_t i = 1; i < 3; i++)
+		assert_true(near_to(next_after(&x, 100 * IW_SEC), IW_SEC / 2));
+	assert_int_equal(x.bits, 0);
+	next_after(&x, 100 * IW_SEC);
+	assert_int_equal(x.bits, TCP_READY_TIMEOUT);
+	assert_true(x.sim.now_ns - start >= 6500 * IW_MS);
+	script_fini(&x);
+}
+
+/* RFC 9293 MUST-26: none while data is outstanding; when it is acknowledged the idle time counts anew. */
+static void
+test_T31_keepalive_with_data(void **state)
+{
+	struct script x;
+	struct tcp_attr attr = {.keepalive_ns = 5 * IW_SEC};
+
+	script_init(&x);
+	script_established(&x);
+	tcp_adopt(x.sim.h[0].tcp, x.conn, 5, &attr);
+	script_send(&x, 0, 100);
+	script_skip(&x);
+	script_wait(&x, 60 * IW_SEC);
+	assert_int_equal(script_counter(&x, "tcp.tx_probes"), 0);
+	for (; x.at < x.n; x.at++)
+		assert_int_equal(x.out[x.at].len, 100);
+	script_in(&x, TCP_ACK, x.seq, x.ack, 0);
+	assert_true(near_to(next_after(&x, 100 * IW_SEC), 5 * IW_SEC));
+	assert_int_equal(x.out[x.n - 1].len, 0);
+	assert_int_equal(script_state(&x), TCP_ESTABLISHED);
+	script_fini(&x);
+}
+
+/* Spec T10, T36: a zero window in the closing states is probed too, and the FIN follows the data when it opens. */
+static void
+test_T10_T36_persist_in_closing_states(void **state)
+{
+	static const enum tcp_state from[] = {TCP_ESTABLISHED, TCP_CLOSE_WAIT};
+	static const enum tcp_state to[] = {TCP_FIN_WAIT_1, TCP_LAST_ACK};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct script x;
+		uint64_t gap = 0;
+
+		script_init(&x);
+		script_reach(&x, from[i]);
+		x.wnd = 0;
+		script_in(&x, TCP_ACK, x.seq, x.ack, 0);
+		script_send(&x, 0, 100);
+		script_close(&x);
+		assert_int_equal(script_state(&x), to[i]); /* when the FIN is queued, not when it is sent */
+		x.at = x.n;
+		for (uint32_t k = 0; k < 12; k++) { /* far beyond the user timeout, while it answers */
+			uint64_t next = next_after(&x, 100 * IW_SEC);
+
+			assert_true(next >= gap && next <= 61 * IW_SEC);
+			gap = next;
+			assert_int_equal(x.out[x.n - 1].len, 1);
+			assert_int_equal(x.out[x.n - 1].flags & TCP_FIN, 0);
+			script_in(&x, TCP_ACK, x.seq, x.out[x.n - 1].seq, 0);
+		}
+		assert_int_equal(script_state(&x), to[i]);
+		x.at = x.n;
+		x.wnd = 1000;
+		script_in(&x, TCP_ACK, x.seq, x.our_iss + 1, 0);
+		assert_int_equal(script_out(&x).len, 100);
+		assert_int_equal(script_out(&x).flags & (TCP_FIN | TCP_ACK), TCP_FIN | TCP_ACK);
+		script_expect_silence(&x);
+		script_fini(&x);
+	}
+}
+
+/* Spec T36: neither an mbuf nor a record is left when the FIN is due: it goes when there is one again. */
+static void
+test_T36_fin_without_memory(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_established(&x);
+	mbufpool_set_fuse(x.sim.h[0].env.ctl_pool, 1);
+	tcp_close(x.sim.h[0].tcp, x.conn, x.sim.now_ns);
+	assert_int_equal(script_state(&x), TCP_FIN_WAIT_1);
+	sim_poll(&x.sim, &x.sim.h[0]);
+	assert_int_equal(x.sim.n, 0);
+	assert_int_equal(script_counter(&x, "tcp.tx_no_mbuf"), 1);
+	script_wait(&x, 5 * IW_MS);
+	assert_int_equal(script_out(&x).flags, TCP_FIN | TCP_ACK);
+	script_fini(&x);
+}
+
 /* Spec T21: bounded when nobody owns it any more, not for a half close. */
 static void
 test_T21_fin_wait_2(void **state)
@@ -318,6 +422,10 @@ main(void)
 		cmocka_unit_test(test_T31_keepalive),         cmocka_unit_test(test_T21_fin_wait_2),
 		cmocka_unit_test(test_released_is_bounded),   cmocka_unit_test(test_T10_persist),
 		cmocka_unit_test(test_T10_probe_octet_taken),
+		cmocka_unit_test(test_T31_keepalive_numbers),
+		cmocka_unit_test(test_T31_keepalive_with_data),
+		cmocka_unit_test(test_T10_T36_persist_in_closing_states),
+		cmocka_unit_test(test_T36_fin_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
