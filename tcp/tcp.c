@@ -7,6 +7,7 @@
 #include <rte_mempool.h>
 
 #include "iw_addr.h"
+#include "len.h"
 #include "tcp_conn.h"
 #include "tcp_accept.h"
 #include "tcp_isn.h"
@@ -18,7 +19,9 @@
 #include "tcp_tx.h"
 
 #define RCV_BUF_DEFAULT (1u << 20)
+#define RCV_BUF_GROWN (16u << 20)
 #define RCV_BUF_MAX (1u << 30) /* 65535 << 14, rounded down (RFC 7323 §2.3) */
+#define RCV_GROW_PER_MBUF 512  /* of what an mbuf holds: the rest is for windows as they begin, and for sending */
 #define MSL_DEFAULT_NS (30 * IW_SEC)
 #define MBUFS_DEFAULT 8192u /* for a data pool that does not tell its size */
 #define TIMEWAIT_MAX (IW_POOL_MAX / 2)
@@ -37,10 +40,14 @@ pool_mbufs(const struct iw_env *env)
 static void
 fill_params(struct tcp_params *p, const struct iw_env *env)
 {
+	if (!p->rcv_buf_max)
+		p->rcv_buf_max = p->rcv_buf ? p->rcv_buf : RCV_BUF_GROWN;
 	if (!p->rcv_buf)
 		p->rcv_buf = RCV_BUF_DEFAULT;
-	if (p->rcv_buf > RCV_BUF_MAX)
-		p->rcv_buf = RCV_BUF_MAX;
+	p->rcv_buf = iw_len_min(p->rcv_buf, RCV_BUF_MAX);
+	p->rcv_buf_max = iw_len_min(iw_len_max(p->rcv_buf_max, p->rcv_buf), RCV_BUF_MAX);
+	if (p->cc == TCP_CC_DEFAULT)
+		p->cc = TCP_CC_CUBIC;
 	if (!p->max_ooo_mbufs)
 		p->max_ooo_mbufs = pool_mbufs(env) / 4;
 	if (!p->challenge_acks)
@@ -102,6 +109,7 @@ tcp_create(struct iw_env *env, struct net *net, const struct tcp_params *params,
 	tcp->now_ns = now_ns;
 	tcp->tx_at_ns = IW_NEVER;
 	fill_params(&tcp->params, env);
+	tcp->rcv_grow_max = (uint64_t)pool_mbufs(env) * RCV_GROW_PER_MBUF;
 	if (init_tables(tcp, now_ns)) {
 		tcp_destroy(tcp);
 		return NULL;

@@ -20,24 +20,35 @@ struct tcp; /* one engine's */
 #define TCP_HEADROOM (NET_HEADROOM + 60)
 #define TCP_MSS_MIN 88 /* smaller ones from a peer are taken for this (security.md X7) */
 
+/* Congestion control of an engine's connections. */
+enum tcp_cc_kind {
+	TCP_CC_DEFAULT, /* CUBIC */
+	TCP_CC_CUBIC,   /* RFC 9438, HyStart++ */
+	TCP_CC_NEWRENO, /* RFC 5681, RFC 6582 */
+	TCP_CC_DCTCP    /* RFC 8257: data centres only, between ends that both have it */
+};
+
 struct tcp_params {
 	uint32_t max_conns, max_listeners, max_timewait;
 	uint64_t rto_min_ns;    /* 0: 200 ms */
-	uint32_t rcv_buf;       /* receive window limit of a connection, octets; 0: 1 MiB */
+	uint32_t rcv_buf;       /* receive window limit of a connection at its start, octets; 0: 1 MiB */
+	uint32_t rcv_buf_max;   /* up to which it grows by itself; 0: 16 MiB, or rcv_buf if that was given */
 	uint32_t max_ooo_mbufs; /* out-of-order mbufs held in the whole engine; 0: a quarter of the data pool */
 	uint64_t msl_ns;        /* 0: 30 s */
 	uint32_t max_syn;       /* handshakes that came in and wait for their last ACK; then cookies; 0: by max_conns */
 	uint32_t challenge_acks; /* of one connection in 5 s (RFC 5961 §7), at most 255; 0: 10 */
 	uint32_t answer_rate;    /* RST and ACK to one peer without a connection, in a second; 0: 200 */
+	uint8_t cc;              /* enum tcp_cc_kind */
+	bool no_ecn;             /* neither ask for ECN (RFC 3168) nor agree to it */
 };
 
 /* Of one connection; zero is the default of each field. */
 struct tcp_attr {
-	uint64_t syn_timeout_ns;  /* 0: by 7 retries */
-	uint64_t user_timeout_ns; /* 0: 100 s */
-	uint64_t keepalive_ns;    /* 0: off; silence before the first probe (RFC 9293 §3.8.4) */
+	uint64_t syn_timeout_ns;    /* 0: by 7 retries */
+	uint64_t user_timeout_ns;   /* 0: 100 s */
+	uint64_t keepalive_ns;      /* 0: off; silence before the first probe (RFC 9293 §3.8.4) */
 	uint32_t keepalive_step_ms; /* between probes; 0: a quarter of it, 1 s to 75 s */
-	uint8_t keepalive_probes; /* unanswered ones before the end; 0: 9 */
+	uint8_t keepalive_probes;   /* unanswered ones before the end; 0: 9 */
 };
 
 enum tcp_state {

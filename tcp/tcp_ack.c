@@ -3,6 +3,7 @@
 
 #include "seq.h"
 #include "tcp_conn.h"
+#include "tcp_ecn.h"
 #include "tcp_isn.h"
 #include "tcp_loss.h"
 #include "tcp_pvt.h"
@@ -40,42 +41,62 @@ is_duplicate(const struct tcp_conn *c, const struct tcp_seg *seg)
 	       (uint32_t)seg->wnd << c->snd_wscale == c->snd_wnd;
 }
 
-/* Karn's rule holds for times of our own; an echoed timestamp tells which transmission was meant (RFC 7323 §4). */
-static void
+/* The time that an echoed timestamp tells, as the end of its tick; IW_NEVER: it tells nothing. */
+static uint64_t
+echoed_ns(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
+{
+	uint64_t ticks = (uint32_t)(tcp_isn_tsval(now_ns, c->ts_offset) - seg->tsecr);
+	uint64_t tick_begin = now_ns - now_ns % IW_MS;
+
+	if (!seg->has_ts || !seg->tsecr || ticks > TCP_RTO_MAX_NS / IW_MS || ticks * IW_MS > tick_begin)
+		return IW_NEVER;
+	return tick_begin - ticks * IW_MS + IW_MS - 1;
+}
+
+/* Karn's rule holds for times of our own; an echoed timestamp tells which transmission was meant (RFC 7323 §4).
+ * Returns the sample, 0: none. */
+static uint64_t
 sample_rtt(struct tcp_conn *c, const struct tcp_seg *seg, const struct tcp_txq_delta *d, uint64_t now_ns)
 {
-	uint32_t ticks = tcp_isn_tsval(now_ns, c->ts_offset) - seg->tsecr;
+	uint64_t echoed = echoed_ns(c, seg, now_ns), rtt = 0;
 
 	if (d->has_rtt)
-		tcp_rtt_sample(&c->rtt, now_ns - d->rtt_sent_ns, now_ns);
-	else if (d->acked && seg->has_ts && seg->tsecr && ticks <= TCP_RTO_MAX_NS / IW_MS)
-		tcp_rtt_sample(&c->rtt, ticks ? ticks * IW_MS : IW_MS, now_ns);
+		rtt = now_ns - d->rtt_sent_ns;
+	else if (d->acked && echoed != IW_NEVER)
+		rtt = now_ns > echoed ? now_ns - now_ns % IW_MS - (echoed - echoed % IW_MS) : IW_MS;
 	else if (d->acked)
 		tcp_rtt_progress(&c->rtt);
+	if (!d->has_rtt && rtt == 0)
+		return 0;
+	tcp_rtt_sample(&c->rtt, rtt, now_ns);
+	return c->rtt.latest_ns;
 }
 
 /* When a retransmission must have left to be what this ACK answers (RFC 8985 §6.2). */
 static uint64_t
-rexmit_limit(const struct tcp_conn *c, uint64_t now_ns)
+rexmit_limit(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
 	uint64_t min = tcp_rtt_min(&c->rtt);
 
-	return min < now_ns ? now_ns - min : now_ns;
+	return iw_time_min(min < now_ns ? now_ns - min : now_ns, echoed_ns(c, seg, now_ns));
 }
 
 /* Records: the cumulative part, then the blocks. */
-static void
+static struct tcp_sack_result
 account(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, struct tcp_txq_delta *d)
 {
 	struct tcp_txq *q = &c->txq;
 	uint32_t ack = iw_seq_min(seg->ack, q->nxt); /* the rest was a probe's octet: its record is not sent yet */
+	struct tcp_sack_result res = {0};
 
 	if (iw_seq_gt(seg->ack, c->snd_una))
 		c->snd_una = seg->ack;
 	if (iw_seq_gt(ack, q->una))
 		tcp_txq_ack(q, &tcp->txq_pool, ack, d);
 	if (seg->n_sack && tcp_conn_has(c, TCP_CONN_SACK))
-		tcp->n.rx_bad_sack += tcp_sack_rx(&c->sack, q, seg->sack, seg->n_sack, d).bad;
+		res = tcp_sack_rx(&c->sack, q, seg->sack, seg->n_sack, d);
+	tcp->n.rx_bad_sack += res.bad;
+	return res;
 }
 
 /* All that was appended is acknowledged, and the FIN was the last of it. */
@@ -86,19 +107,37 @@ fin_is_acked(const struct tcp_conn *c)
 	       tcp_txq_empty(&c->txq) && !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
 }
 
+/* Everything this ACK tells, and the records are marked. */
+static struct tcp_loss_facts
+gather(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
+{
+	struct tcp_loss_facts f = {.flight = tcp_txq_flight_size(&c->txq),
+				   .tsecr = seg->tsecr,
+				   .has_ts = seg->has_ts && tcp_conn_has(c, TCP_CONN_TS),
+				   .advanced = iw_seq_gt(seg->ack, c->snd_una),
+				   .duplicate = is_duplicate(c, seg),
+				   .sacks = seg->n_sack > 0,
+				   .ece = (seg->flags & TCP_ECE) && tcp_conn_has(c, TCP_CONN_ECN),
+				   .ece_is_news = tcp_ecn_reacts(c, seg)};
+	struct tcp_sack_result sack;
+
+	update_window(tcp, c, seg, now_ns);
+	f.delta.rexmit_limit_ns = rexmit_limit(c, seg, now_ns);
+	sack = account(tcp, c, seg, &f.delta);
+	f.dsack = sack.dsack;
+	f.dsack_block = sack.dsack_block;
+	f.rtt_ns = sample_rtt(c, seg, &f.delta, now_ns);
+	return f;
+}
+
 void
 tcp_ack_rx(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
-	struct tcp_loss_facts f = {.flight = tcp_txq_flight_size(&c->txq),
-				   .advanced = iw_seq_gt(seg->ack, c->snd_una),
-				   .duplicate = is_duplicate(c, seg)};
+	struct tcp_loss_facts f;
 
 	if (iw_seq_lt(seg->ack, c->snd_una))
 		return;
-	update_window(tcp, c, seg, now_ns);
-	f.delta.rexmit_limit_ns = rexmit_limit(c, now_ns);
-	account(tcp, c, seg, &f.delta);
-	sample_rtt(c, seg, &f.delta, now_ns);
+	f = gather(tcp, c, seg, now_ns);
 	tcp_loss_ack(tcp, c, &f, now_ns);
 	if (fin_is_acked(c))
 		tcp_conn_event(tcp, c, TCP_EV_FIN_ACKED, now_ns);
@@ -106,6 +145,8 @@ tcp_ack_rx(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint6
 		return;
 	if (f.advanced)
 		tcp_timer_update(tcp, c, true, now_ns);
+	if (f.advanced || f.delta.sacked)
+		tcp_loss_arm(tcp, c, now_ns);
 	tcp_tx_opened(tcp, c);
 }
 

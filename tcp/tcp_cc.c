@@ -4,9 +4,21 @@
 #include <assert.h>
 
 #include "len.h"
+#include "tcp.h"
 
 #define IW_SEGMENTS 10
 #define IW_OCTETS 14600
+#define SLOW_START_L 8
+
+const struct tcp_cc_ops *
+tcp_cc_ops_of(uint8_t kind)
+{
+	static const struct tcp_cc_ops *const ops[] = {
+		[TCP_CC_CUBIC] = &tcp_cc_cubic, [TCP_CC_NEWRENO] = &tcp_cc_newreno, [TCP_CC_DCTCP] = &tcp_cc_dctcp};
+
+	assert(kind > TCP_CC_DEFAULT && kind <= TCP_CC_DCTCP);
+	return ops[kind];
+}
 
 uint32_t
 tcp_cc_initial_window(uint32_t mss)
@@ -48,12 +60,18 @@ tcp_cc_grow(struct tcp_cc *cc, uint32_t octets)
 	cc->cwnd += iw_len_min(octets, TCP_CC_CWND_MAX - cc->cwnd);
 }
 
-void
-tcp_cc_grow_slow_start(struct tcp_cc *cc, uint32_t acked)
+uint32_t
+tcp_cc_limit(const struct tcp_cc *cc, const struct tcp_cc_ack *ack)
 {
-	uint32_t limit = cc->after_rto ? cc->mss : 2 * cc->mss;
+	if (cc->after_rto && !ack->exact)
+		return cc->mss;
+	return ack->paced ? TCP_CC_CWND_MAX : SLOW_START_L * cc->mss;
+}
 
-	tcp_cc_grow(cc, iw_len_min(acked, limit));
+void
+tcp_cc_grow_slow_start(struct tcp_cc *cc, const struct tcp_cc_ack *ack)
+{
+	tcp_cc_grow(cc, iw_len_min(ack->acked, tcp_cc_limit(cc, ack)));
 	if (!tcp_cc_slow_start(cc))
 		cc->after_rto = false;
 }
@@ -63,7 +81,6 @@ tcp_cc_save(struct tcp_cc *cc)
 {
 	cc->prior_cwnd = cc->cwnd;
 	cc->prior_ssthresh = cc->ssthresh;
-	cc->cubic_prior = cc->cubic;
 }
 
 void
@@ -71,10 +88,7 @@ tcp_cc_restore(struct tcp_cc *cc)
 {
 	if (cc->prior_cwnd == 0)
 		return;
-	if (cc->cwnd < cc->prior_cwnd) {
-		cc->cwnd = cc->prior_cwnd;
-		cc->cubic = cc->cubic_prior;
-	}
+	cc->cwnd = iw_len_max(cc->cwnd, cc->prior_cwnd);
 	cc->ssthresh = iw_len_max(cc->ssthresh, cc->prior_ssthresh);
 	cc->prior_cwnd = 0;
 	cc->after_rto = false;

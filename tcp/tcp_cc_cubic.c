@@ -3,6 +3,7 @@
 #include "iw_time.h"
 #include "len.h"
 #include "tcp_cc.h"
+#include "tcp_hystart.h"
 
 #define CUBIC_C 0.4
 #define CUBIC_BETA 0.7
@@ -34,6 +35,17 @@ static void
 cubic_init(struct tcp_cc *cc)
 {
 	cc->cubic = (struct tcp_cc_cubic_state){0};
+	tcp_hystart_init(&cc->hystart);
+}
+
+/* HyStart++ is for the first slow start (RFC 9406 §4.3). */
+static void
+slow_start(struct tcp_cc *cc, const struct tcp_cc_ack *ack)
+{
+	if (cc->ssthresh != TCP_CC_SSTHRESH_INIT || cc->after_rto)
+		tcp_cc_grow_slow_start(cc, ack);
+	else if (tcp_hystart_ack(cc, ack))
+		cc->ssthresh = cc->cwnd;
 }
 
 /* Begins a stage of congestion avoidance (§4.2); after an RTO, or out of a first slow start, K = 0 (§4.8, §4.10). */
@@ -112,7 +124,7 @@ cubic_on_ack(struct tcp_cc *cc, const struct tcp_cc_ack *ack)
 		return;
 	}
 	if (tcp_cc_slow_start(cc)) {
-		tcp_cc_grow_slow_start(cc, ack->acked);
+		slow_start(cc, ack);
 		return;
 	}
 	s->seen_ns = ack->now_ns;
@@ -138,6 +150,7 @@ reduce(struct tcp_cc *cc, uint32_t flight)
 	double cwnd = segments(cc);
 
 	tcp_cc_save(cc);
+	cc->cubic_prior = cc->cubic;
 	s->w_max = cwnd < s->w_max ? cwnd * (1.0 + CUBIC_BETA) / 2.0 : cwnd;
 	s->cwnd_prior = cwnd;
 	s->epoch_ns = 0;
@@ -170,10 +183,21 @@ cubic_on_rto(struct tcp_cc *cc, uint32_t flight, bool first, uint64_t now_ns)
 	cc->after_rto = true;
 }
 
+/* Also what was known of the curve, unless the window has outgrown it. */
+static void
+cubic_undo(struct tcp_cc *cc)
+{
+	if (cc->prior_cwnd && cc->cwnd < cc->prior_cwnd)
+		cc->cubic = cc->cubic_prior;
+	tcp_cc_restore(cc);
+	if (cc->ssthresh == TCP_CC_SSTHRESH_INIT)
+		tcp_hystart_init(&cc->hystart);
+}
+
 const struct tcp_cc_ops tcp_cc_cubic = {.name = "cubic",
 					.init = cubic_init,
 					.on_ack = cubic_on_ack,
 					.enter_recovery = cubic_enter_recovery,
 					.exit_recovery = cubic_exit_recovery,
 					.on_rto = cubic_on_rto,
-					.undo = tcp_cc_restore};
+					.undo = cubic_undo};

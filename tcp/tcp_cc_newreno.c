@@ -23,7 +23,7 @@ newreno_on_ack(struct tcp_cc *cc, const struct tcp_cc_ack *ack)
 	if (!ack->cwnd_limited)
 		return;
 	if (tcp_cc_slow_start(cc)) {
-		tcp_cc_grow_slow_start(cc, ack->acked);
+		tcp_cc_grow_slow_start(cc, ack);
 		return;
 	}
 	cc->acc = iw_len_min(cc->acc + iw_len_min(ack->acked, cc->cwnd), 2 * cc->cwnd);

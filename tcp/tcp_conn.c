@@ -5,8 +5,10 @@
 #include <iwarp/err.h>
 
 #include "iw_addr.h"
+#include "tcp_ecn.h"
 #include "tcp_isn.h"
 #include "tcp_listener.h"
+#include "tcp_loss.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
@@ -29,7 +31,7 @@ wscale_for(uint32_t octets)
 uint8_t
 tcp_conn_wscale(const struct tcp *tcp)
 {
-	return wscale_for(tcp->params.rcv_buf);
+	return wscale_for(tcp->params.rcv_buf_max);
 }
 
 uint32_t
@@ -53,10 +55,11 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < TCP_TIMERS; i++)
 		c->at_ns[i] = IW_NEVER;
 	tcp_rtt_init(&c->rtt, tcp->params.rto_min_ns);
-	tcp_sack_init(&c->sack);
+	tcp_loss_init(c);
+	tcp_rcvbuf_init(&c->rcvbuf);
 	tcp_conn_set(c, TCP_CONN_SLOW);
 	tcp_conn_set_mtu(c, c->route.mtu);
-	tcp_cc_init(&c->cc, &tcp_cc_newreno, c->emss, false);
+	tcp_cc_init(&c->cc, tcp_cc_ops_of(tcp->params.cc), c->emss, false);
 	tcp_conn_set_attr(tcp, c, NULL);
 }
 
@@ -115,6 +118,8 @@ tcp_conn_free(struct tcp *tcp, struct tcp_conn *c)
 	if (c->txq.order.head.next)
 		tcp_txq_fini(&c->txq, &tcp->txq_pool);
 	tcp_rxq_fini(&c->rxq, &tcp->rxq_pool);
+	if (c->rcv_buf > tcp->params.rcv_buf)
+		tcp->rcv_grown -= c->rcv_buf - tcp->params.rcv_buf;
 	iw_pool_put(&tcp->conns, c->handle);
 }
 
@@ -246,7 +251,7 @@ tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, uint32_t iss, const struct 
 
 	c->iss = iss;
 	tcp_conn_event(tcp, c, TCP_EV_PASSIVE_OPEN, now_ns);
-	tcp_conn_take_syn(c, syn, now_ns);
+	tcp_conn_take_syn(tcp, c, syn, now_ns);
 	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, now_ns);
 	rec = tcp_txq_first(&c->txq);
 	if (!rec)
@@ -265,7 +270,8 @@ established(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp->n.established++;
 	tcp_conn_clear(c, TCP_CONN_FORCE);
 	tcp_rtt_established(&c->rtt, lost);
-	tcp_cc_init(&c->cc, &tcp_cc_newreno, c->emss, lost);
+	tcp_cc_init(&c->cc, tcp_cc_ops_of(tcp->params.cc), c->emss, lost);
+	c->ecn_end = c->iss;
 	c->recover = c->iss; /* RFC 6582 §3.2: the initial send sequence number */
 	c->at_ns[TCP_TIMER_USER] = IW_NEVER;
 	tcp_timer_update(tcp, c, true, now_ns);
@@ -389,7 +395,7 @@ tcp_conn_set_mtu(struct tcp_conn *c, uint32_t mtu)
 }
 
 void
-tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
+tcp_conn_take_syn(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
 	uint32_t mss = iw_addr_is_v4(tcp_conn_remote(c)) ? MSS_DEFAULT_V4 : MSS_DEFAULT_V6;
 
@@ -405,6 +411,7 @@ tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns
 	c->snd_wscale = seg->has_ws ? seg->ws : 0;
 	if (!seg->has_ws)
 		c->rcv_wscale = 0;
+	tcp_ecn_take_syn(tcp, c, seg);
 	c->ts_recent = seg->has_ts ? seg->tsval : 0;
 	c->ts_recent_ns = now_ns;
 	c->snd_wnd = c->snd_max_wnd = seg->wnd; /* never scaled on a SYN (RFC 7323 §2.2) */

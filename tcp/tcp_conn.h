@@ -52,7 +52,7 @@ bool tcp_conn_retry_fin(struct tcp *tcp, struct tcp_conn *c);
 void tcp_conn_kick(struct tcp *tcp, struct tcp_conn *c);
 
 /* The peer's SYN, with or without ACK: IRS, options, windows, EMSS. */
-void tcp_conn_take_syn(struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns);
+void tcp_conn_take_syn(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns);
 
 /* EMSS from what the peer takes and what the path carries (layer 3). */
 void tcp_conn_set_mtu(struct tcp_conn *c, uint32_t mtu);

@@ -13,12 +13,17 @@
 #include "tcp.h"
 #include "tcp_cc.h"
 #include "tcp_fsm.h"
+#include "tcp_pace.h"
 #include "tcp_prr.h"
+#include "tcp_rack.h"
+#include "tcp_rcvbuf.h"
 #include "tcp_rtt.h"
 #include "tcp_rxq.h"
 #include "tcp_sack.h"
+#include "tcp_tlp.h"
 #include "tcp_tuple.h"
 #include "tcp_txq.h"
+#include "tcp_undo.h"
 #include "wheel.h"
 
 enum tcp_conn_flag {
@@ -37,17 +42,24 @@ enum tcp_conn_flag {
 	TCP_CONN_CLOSE_WANTED = 1 << 12, /* FIN follows as soon as it may */
 	TCP_CONN_FIN_SEEN = 1 << 13,     /* the peer's FIN is at fin_seq; perhaps still out of order */
 	TCP_CONN_SYN_LOST = 1 << 14,     /* our SYN or SYN-ACK was retransmitted */
-	TCP_CONN_WS = 1 << 16            /* both sides sent the window scale option */
+	TCP_CONN_WS = 1 << 16,           /* both sides sent the window scale option */
+	TCP_CONN_TLP = 1 << 17,          /* a tail loss probe leaves with the next emit */
+	TCP_CONN_ECN = 1 << 18,          /* both sides agreed on ECN */
+	TCP_CONN_ECN_ASKED = 1 << 19,    /* our last SYN asked for it */
+	TCP_CONN_ECN_ECHO = 1 << 20,     /* ACKs carry ECE */
+	TCP_CONN_ECN_CWR = 1 << 21       /* the next new data carries CWR */
 };
 
 /* What bounds a wait; see tcp_timer.h. */
 enum tcp_conn_timer {
+	TCP_TIMER_LOSS, /* before the RTO, which it may put off */
 	TCP_TIMER_RTO,
 	TCP_TIMER_PERSIST,
 	TCP_TIMER_USER,
 	TCP_TIMER_KEEPALIVE,
 	TCP_TIMER_LINGER,
 	TCP_TIMER_PMTU,
+	TCP_TIMER_PACE,
 	TCP_TIMERS
 };
 
@@ -93,6 +105,12 @@ struct tcp_conn {
 	/* loss recovery */
 	struct tcp_sack sack;
 	struct tcp_prr prr;
+	struct tcp_rack rack;
+	struct tcp_tlp tlp;
+	struct tcp_undo undo;
+	struct tcp_pace pace;
+	struct tcp_rcvbuf rcvbuf;
+	uint32_t ecn_end;     /* ECE is no news up to here */
 	uint32_t recover;     /* RFC 6582, RFC 6675: recovery ends here */
 	uint32_t dup_octets;  /* without SACK: octets that duplicate ACKs tell to have left the network */
 	uint32_t limited_end; /* cwnd was the limit for what was sent before this */
@@ -106,11 +124,11 @@ struct tcp_conn {
 	uint32_t fin_seq; /* of the peer's FIN, TCP_CONN_FIN_SEEN */
 	uint32_t demux;   /* ref; 0: not in the table */
 	uint16_t peer_mss;
-	uint16_t mtu_pending;     /* claimed by ICMP, believed when mtu_pending_seq times out; 0: none */
+	uint16_t mtu_pending; /* claimed by ICMP, believed when mtu_pending_seq times out; 0: none */
 	uint32_t mtu_pending_seq;
-	uint64_t mtu_since;       /* octets that were acknowledged when route.mtu was set */
-	uint8_t mtu_retries;      /* how often a larger one was tried again */
-	uint32_t rcv_buf;
+	uint64_t mtu_since;  /* octets that were acknowledged when route.mtu was set */
+	uint8_t mtu_retries; /* how often a larger one was tried again */
+	uint32_t rcv_buf;    /* grows up to params.rcv_buf_max */
 	uint64_t user_timeout_ns, syn_timeout_ns, keepalive_ns;
 	uint32_t keepalive_step_ms;
 	uint8_t keepalive_limit; /* probes */
@@ -183,6 +201,14 @@ tcp_conn_rcv_wnd(const struct tcp_conn *c)
 	int32_t wnd = (int32_t)(c->rcv_adv - tcp_conn_rcv_nxt(c));
 
 	return wnd > 0 ? (uint32_t)wnd : 0;
+}
+
+/* What pacing goes by. */
+static inline struct tcp_pace_rate
+tcp_conn_rate(const struct tcp_conn *c)
+{
+	return (struct tcp_pace_rate){
+		.srtt_ns = c->rtt.srtt_ns, .cwnd = c->cc.cwnd, .mss = c->emss, .slow_start = tcp_cc_slow_start(&c->cc)};
 }
 
 /* IP and TCP header without options. */

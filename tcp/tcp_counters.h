@@ -54,6 +54,12 @@
 	X(tx_no_mbuf)           /* something had to wait for an mbuf */ \
 	X(tx_net_refused)       /* frames that net dropped: queue full, no way */ \
 	X(fast_retransmits)     /* fast recoveries begun */ \
+	X(tlp_probes)           /* tail loss probes sent (RFC 8985) */ \
+	X(tlp_repaired)         /* losses that a probe alone has repaired */ \
+	X(rx_dsack)             /* ACKs with a D-SACK */ \
+	X(undone)               /* recoveries that were a mistake and taken back */ \
+	X(ecn_reduced)          /* windows reduced for ECE */ \
+	X(rcv_buf_grown)        /* receive windows enlarged */ \
 	X(rto)                  /* retransmission timeouts */ \
 	X(opened_active) \
 	X(opened_passive) \

@@ -145,15 +145,17 @@ static void
 send_cookie(struct tcp *tcp, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
 {
 	uint32_t tsval = clock_of(tcp, e, rx->now_ns), iss;
+	struct tcp_seg syn = rx->seg;
 
 	if (timewait) {
 		tcp->n.rx_syn_nomem++;
 		return;
 	}
-	iss = tcp_cookie_make(tcp->env, &e->tuple, &rx->seg, rx->now_ns, &tsval);
+	syn.flags = TCP_SYN; /* a cookie has no place for ECN */
+	iss = tcp_cookie_make(tcp->env, &e->tuple, &syn, rx->now_ns, &tsval);
 	tcp->n.syn_cookies++;
 	tcp->cookie_ns = rx->now_ns;
-	tcp_out_syn_ack(tcp, &e->local, &e->remote, &rx->seg, iss, tsval, rx->now_ns);
+	tcp_out_syn_ack(tcp, &e->local, &e->remote, &syn, iss, tsval, rx->now_ns);
 }
 
 static void

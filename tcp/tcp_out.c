@@ -8,6 +8,7 @@
 #include "len.h"
 #include "seq.h"
 #include "tcp_conn.h"
+#include "tcp_ecn.h"
 #include "tcp_isn.h"
 #include "tcp_pvt.h"
 
@@ -20,6 +21,7 @@ _Static_assert(RTE_PKTMBUF_HEADROOM >= TCP_HEADROOM, "fresh mbufs have room for 
 struct path {
 	const struct iw_addr *local, *remote;
 	struct net_route *route;
+	uint8_t ecn;
 };
 
 /* Header and checksum in front of `payload` octets with that sum; the mbuf is net's from here on. */
@@ -42,15 +44,15 @@ put(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct t
 	else
 		tcp_hdr_set_cksum(m, (uint16_t)~iw_cksum_fold_memory(sum + tcp_hdr_sum(m, hdr_len) + payload_sum));
 	tcp->n.tx_segs++;
-	if (net_tx(tcp->net, m, path->route, NET_PROTO_TCP, 0, now_ns))
+	if (net_tx(tcp->net, m, path->route, NET_PROTO_TCP, path->ecn, now_ns))
 		tcp->n.tx_net_refused++;
 }
 
 static void
-send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
-	  uint64_t now_ns)
+send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, struct tcp_seg *seg, enum tcp_ecn_kind kind,
+	  uint16_t payload_sum, uint64_t now_ns)
 {
-	struct path path = {&c->local, tcp_conn_remote(c), &c->route};
+	struct path path = {&c->local, tcp_conn_remote(c), &c->route, tcp_ecn_mark(tcp, c, kind, &seg->flags)};
 
 	put(tcp, &path, m, seg, payload_sum, now_ns);
 	c->last_tx_ns = now_ns;
@@ -106,8 +108,10 @@ fill(struct tcp_conn *c, struct tcp_seg *seg, uint32_t seq, uint8_t flags, uint6
 	if (!(flags & TCP_ACK))
 		return;
 	seg->ack = tcp_conn_rcv_nxt(c);
-	if (!(flags & TCP_SYN))
+	if (!(flags & TCP_SYN)) {
 		seg->wnd = window(c);
+		seg->flags |= tcp_ecn_echo(c);
+	}
 	c->last_ack_sent = seg->ack;
 	c->ack_segs = 0;
 	tcp_conn_clear(c, TCP_CONN_ACK_OWED | TCP_CONN_ACK_NOW);
@@ -121,11 +125,12 @@ tcp_out_own_mss(const struct tcp *tcp, const struct iw_addr *remote)
 
 /* SYN offers everything; SYN-ACK what the peer has offered.  Its window is never scaled (RFC 7323 §2.2). */
 static void
-fill_syn(struct tcp *tcp, struct tcp_conn *c, struct tcp_seg *seg, uint64_t now_ns)
+fill_syn(struct tcp *tcp, struct tcp_conn *c, struct tcp_seg *seg, bool again, uint64_t now_ns)
 {
 	bool first = c->state == TCP_SYN_SENT;
+	uint8_t ecn = tcp_ecn_syn_flags(tcp, c, !first, again);
 
-	fill(c, seg, c->iss, first ? TCP_SYN : TCP_SYN | TCP_ACK, now_ns);
+	fill(c, seg, c->iss, (uint8_t)((first ? TCP_SYN : TCP_SYN | TCP_ACK) | ecn), now_ns);
 	seg->wnd = (uint16_t)iw_len_min(c->rcv_buf, WND_FIELD_MAX);
 	seg->has_mss = true;
 	seg->mss = tcp_out_own_mss(tcp, tcp_conn_remote(c));
@@ -134,6 +139,14 @@ fill_syn(struct tcp *tcp, struct tcp_conn *c, struct tcp_seg *seg, uint64_t now_
 	seg->sack_perm = first || tcp_conn_has(c, TCP_CONN_SACK);
 	seg->has_ts = first || tcp_conn_has(c, TCP_CONN_TS);
 	seg->tsval = tcp_isn_tsval(now_ns, c->ts_offset);
+}
+
+static enum tcp_ecn_kind
+ecn_kind(const struct tcp_txq_rec *rec)
+{
+	if (!rec->m)
+		return TCP_ECN_CONTROL;
+	return rec->flags & TCP_REC_SENT ? TCP_ECN_AGAIN : TCP_ECN_NEW;
 }
 
 int
@@ -148,12 +161,12 @@ tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint64
 		return -IW_E_NOMEM;
 	}
 	if (rec->flags & TCP_REC_SYN)
-		fill_syn(tcp, c, &seg, now_ns);
+		fill_syn(tcp, c, &seg, again, now_ns);
 	else if (rec->flags & TCP_REC_FIN)
 		fill(c, &seg, rec->seq, TCP_FIN | TCP_ACK, now_ns);
 	else
 		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
-	send_conn(tcp, c, m, &seg, rec->sum, now_ns);
+	send_conn(tcp, c, m, &seg, ecn_kind(rec), rec->sum, now_ns);
 	tcp_txq_sent(&c->txq, rec, now_ns);
 	c->snd_nxt = iw_seq_max(c->snd_nxt, tcp_txq_rec_end(rec));
 	c->retransmits += again;
@@ -174,7 +187,7 @@ tcp_out_ack(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	if (tcp_conn_has(c, TCP_CONN_SACK))
 		seg.n_sack = (uint8_t)tcp_rxq_sack(&c->rxq, seg.sack, TCP_SACK_MAX - seg.has_ts);
 	tcp->n.tx_acks++;
-	send_conn(tcp, c, m, &seg, 0, now_ns);
+	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, 0, now_ns);
 	return 0;
 }
 
@@ -191,7 +204,7 @@ tcp_out_probe(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec
 	}
 	fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
 	tcp->n.tx_probes++;
-	send_conn(tcp, c, m, &seg, sum, now_ns);
+	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, sum, now_ns);
 	c->snd_nxt = iw_seq_max(c->snd_nxt, rec->seq + 1);
 	return 0;
 }
@@ -206,7 +219,7 @@ tcp_out_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 		return -IW_E_NOMEM;
 	fill(c, &seg, c->snd_una - 1, TCP_ACK, now_ns);
 	tcp->n.tx_probes++;
-	send_conn(tcp, c, m, &seg, 0, now_ns);
+	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, 0, now_ns);
 	return 0;
 }
 
@@ -221,7 +234,7 @@ tcp_out_rst(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	fill(c, &seg, c->snd_nxt, TCP_RST | TCP_ACK, now_ns);
 	seg.wnd = 0;
 	tcp->n.tx_rst++;
-	send_conn(tcp, c, m, &seg, 0, now_ns);
+	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, 0, now_ns);
 }
 
 void
@@ -229,7 +242,7 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 	    uint64_t now_ns)
 {
 	struct net_route route;
-	struct path path = {local, remote, &route};
+	struct path path = {local, remote, &route, TCP_ECN_NOT_ECT};
 	struct rte_mbuf *m;
 
 	if (net_route(tcp->net, remote, &route))
@@ -245,7 +258,7 @@ tcp_out_syn_ack(struct tcp *tcp, const struct iw_addr *local, const struct iw_ad
 {
 	struct tcp_seg seg = {.sport = local->port,
 			      .dport = remote->port,
-			      .flags = TCP_SYN | TCP_ACK,
+			      .flags = (uint8_t)(TCP_SYN | TCP_ACK | tcp_ecn_answer(tcp, syn)),
 			      .seq = iss,
 			      .ack = syn->seq + 1,
 			      .wnd = (uint16_t)tcp_conn_first_window(tcp),

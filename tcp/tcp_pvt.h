@@ -32,11 +32,12 @@ struct tcp {
 	struct tcp_rxq_pool rxq_pool;
 	struct tcp_txq_pool txq_pool;
 	struct iw_wheel wheel;
-	struct iw_list ready; /* connections with ready_bits */
-	struct iw_list tx;    /* connections that may have something to send */
-	uint32_t poll;        /* counts tcp_tx_emit() */
-	uint64_t now_ns;      /* the latest that was passed in */
-	uint64_t tx_at_ns;    /* when the tx list wants a poll; IW_NEVER: it is empty */
+	struct iw_list ready;             /* connections with ready_bits */
+	struct iw_list tx;                /* connections that may have something to send */
+	uint32_t poll;                    /* counts tcp_tx_emit() */
+	uint64_t rcv_grown, rcv_grow_max; /* octets by which receive buffers have grown, and may */
+	uint64_t now_ns;                  /* the latest that was passed in */
+	uint64_t tx_at_ns;                /* when the tx list wants a poll; IW_NEVER: it is empty */
 	struct tcp_counters n;
 };
 

@@ -6,6 +6,7 @@
 #include "seq.h"
 #include "tcp_ack.h"
 #include "tcp_conn.h"
+#include "tcp_ecn.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
 #include "tcp_rx.h"
@@ -29,13 +30,14 @@ is_for_nobody(const struct tcp_conn *c, const struct tcp_seg *seg)
 
 /* Counts what became of it and owes the ACK (RFC 5681 §4.2: at once for all that is not in order). */
 static void
-acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict)
+acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, bool ce_changed, uint64_t now_ns)
 {
 	bool now = true;
 
 	switch (verdict) {
 	case TCP_RXQ_IN_ORDER:
-		now = ++c->ack_segs >= ACK_EVERY;
+		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_rtt_rto(&c->rtt), now_ns) || ce_changed;
+		now |= ++c->ack_segs >= ACK_EVERY;
 		break;
 	case TCP_RXQ_FILLED:
 		break;
@@ -63,6 +65,7 @@ tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 {
 	uint32_t edge = c->rcv_adv;
 	struct tcp_rxq_added added;
+	bool ce_changed;
 
 	if (!takes_text(c)) {
 		tcp->n.rx_after_fin++;
@@ -75,9 +78,10 @@ tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	}
 	if (tcp_conn_has(c, TCP_CONN_FIN_SEEN))
 		edge = iw_seq_min(edge, c->fin_seq);
+	ce_changed = tcp_ecn_rx(tcp, c, rx->pkt->ecn, rx->seg.flags);
 	added = tcp_rxq_add(&c->rxq, &tcp->rxq_pool, rx->m, rx->seg.off, rx->seg.len, rx->seg.seq, edge);
 	rx->m = NULL;
-	acknowledge(tcp, c, added.verdict);
+	acknowledge(tcp, c, added.verdict, ce_changed, rx->now_ns);
 	if (added.advanced)
 		tcp_conn_ready(tcp, c, TCP_READY_RX);
 	if (added.verdict != TCP_RXQ_IN_ORDER)
@@ -119,7 +123,7 @@ acks_our_syn(const struct tcp_conn *c, const struct tcp_seg *seg)
 static void
 take_syn_ack(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 {
-	tcp_conn_take_syn(c, &rx->seg, rx->now_ns);
+	tcp_conn_take_syn(tcp, c, &rx->seg, rx->now_ns);
 	tcp_ack_syn(tcp, c, &rx->seg, rx->now_ns);
 	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN_ACK, rx->now_ns);
 	rx->seg.flags &= (uint8_t)~TCP_SYN;
@@ -163,7 +167,7 @@ tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	} else if (seg->flags & TCP_ACK) {
 		take_syn_ack(tcp, c, rx);
 	} else {
-		tcp_conn_take_syn(c, seg, rx->now_ns);
+		tcp_conn_take_syn(tcp, c, seg, rx->now_ns);
 		tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, rx->now_ns);
 	}
 }
@@ -198,6 +202,22 @@ announce_window(struct tcp *tcp, struct tcp_conn *c)
 		tcp_conn_ack(tcp, c, true);
 }
 
+/* The window follows what the reader takes in a round trip.  All growth together stays below what is given to it: a
+ * window is a promise of mbufs. */
+static void
+tune(struct tcp *tcp, struct tcp_conn *c, uint32_t octets, uint64_t now_ns)
+{
+	uint64_t limit = c->rcv_buf + (tcp->rcv_grow_max - tcp->rcv_grown);
+	uint32_t size;
+
+	if (limit > tcp->params.rcv_buf_max)
+		limit = tcp->params.rcv_buf_max;
+	size = tcp_rcvbuf_taken(&c->rcvbuf, octets, c->rcv_buf, (uint32_t)limit, c->rtt.srtt_ns, now_ns);
+	tcp->rcv_grown += size - c->rcv_buf;
+	tcp->n.rcv_buf_grown += size != c->rcv_buf;
+	c->rcv_buf = size;
+}
+
 void
 tcp_rx_consume(struct tcp *tcp, uint32_t conn, uint32_t octets, uint64_t now_ns)
 {
@@ -208,5 +228,6 @@ tcp_rx_consume(struct tcp *tcp, uint32_t conn, uint32_t octets, uint64_t now_ns)
 	assert(octets <= c->rxq.octets);
 	tcp->now_ns = now_ns;
 	tcp_rxq_consume(&c->rxq, &tcp->rxq_pool, octets);
+	tune(tcp, c, octets, now_ns);
 	announce_window(tcp, c);
 }

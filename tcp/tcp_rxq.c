@@ -422,6 +422,9 @@ tcp_rxq_consume(struct tcp_rxq *q, struct tcp_rxq_pool *p, uint32_t octets)
 		q->mbufs--;
 		tcp_rxq_piece_free(p, node);
 	}
+	/* What is left may be small segments that only the large ones before them had made acceptable. */
+	if (over_limit(q))
+		compact(q, p);
 }
 
 /* The run touched most recently before `than`; NULL: none. */

@@ -59,12 +59,6 @@ news_from(const struct tcp_sack *s, const struct iw_range *b)
 	return from;
 }
 
-static struct tcp_txq_rec *
-last_sent(const struct tcp_txq *q)
-{
-	return q->unsent ? tcp_txq_prev(q, q->unsent) : tcp_txq_last(q);
-}
-
 static uint32_t
 distance(uint32_t a, uint32_t b)
 {
@@ -76,7 +70,7 @@ distance(uint32_t a, uint32_t b)
 static struct tcp_txq_rec *
 find(struct tcp_txq *q, uint32_t seq, uint32_t *steps)
 {
-	struct tcp_txq_rec *start[] = {tcp_txq_first(q), q->hint, last_sent(q)}, *rec = start[0], *prev;
+	struct tcp_txq_rec *start[] = {tcp_txq_first(q), q->hint, tcp_txq_last_sent(q)}, *rec = start[0], *prev;
 
 	for (uint32_t i = 1; i < 3; i++)
 		if (start[i] && rec && distance(start[i]->seq, seq) < distance(rec->seq, seq))
@@ -142,109 +136,4 @@ tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *blocks
 	for (uint32_t i = 0; i < n_done; i++)
 		s->seen[i] = sorted[i];
 	return res;
-}
-
-/* ---- RFC 6675 §4 ---- */
-
-/* Counts SACKed records in one direction. */
-struct tally {
-	uint32_t islands, octets;
-	bool inside;
-};
-
-static void
-tally_add(struct tally *t, const struct tcp_txq_rec *rec)
-{
-	bool sacked = (rec->flags & TCP_REC_SACKED) != 0;
-
-	t->islands += sacked && !t->inside;
-	t->octets += sacked ? rec->len : 0;
-	t->inside = sacked;
-}
-
-static bool
-tally_says_lost(const struct tally *t, uint32_t smss)
-{
-	return t->islands >= TCP_DUP_THRESH || t->octets > (TCP_DUP_THRESH - 1) * smss;
-}
-
-bool
-tcp_sack_is_lost(const struct tcp_txq *q, const struct tcp_txq_rec *rec, uint32_t smss)
-{
-	struct tally t = {0};
-
-	if (q->sacked == 0)
-		return false;
-	for (uint32_t i = 0; i < TCP_SACK_STEPS && !tally_says_lost(&t, smss); i++) {
-		rec = tcp_txq_next(q, rec);
-		if (!rec || rec == q->unsent)
-			break;
-		tally_add(&t, rec);
-	}
-	return tally_says_lost(&t, smss);
-}
-
-static bool
-is_unjudged(const struct tcp_txq_rec *rec)
-{
-	return !(rec->flags & (TCP_REC_SACKED | TCP_REC_LOST | TCP_REC_RETRANS));
-}
-
-/* Downwards from the highest one: everything below the place where the tally is full is lost.  Ends as soon as no
- * record is left that could change. */
-uint32_t
-tcp_sack_mark_lost(struct tcp_txq *q, uint32_t smss)
-{
-	uint32_t judged = q->sacked_recs + q->lost_recs, before = q->lost_octets;
-	uint32_t open = q->sent_recs - judged; /* an upper bound: retransmitted ones without LOST count too */
-	struct tcp_txq_rec *rec = last_sent(q);
-	struct tally t = {0};
-
-	assert(judged <= q->sent_recs);
-	if (q->sacked == 0)
-		return 0;
-	for (uint32_t i = 0; i < TCP_SACK_STEPS && rec && open > 0; i++, rec = tcp_txq_prev(q, rec)) {
-		open -= !(rec->flags & (TCP_REC_SACKED | TCP_REC_LOST));
-		if (is_unjudged(rec) && tally_says_lost(&t, smss))
-			tcp_txq_mark_lost(q, rec);
-		tally_add(&t, rec);
-	}
-	return q->lost_octets - before;
-}
-
-/* Rule 3: not SACKed, not retransmitted, below a SACKed one. */
-static struct tcp_txq_rec *
-first_hole(const struct tcp_txq *q)
-{
-	struct tcp_txq_rec *rec = tcp_txq_first(q);
-
-	for (uint32_t i = 0; i < TCP_SACK_STEPS && rec && rec != q->unsent; i++, rec = tcp_txq_next(q, rec)) {
-		if (iw_seq_geq(rec->seq, q->fack))
-			return NULL;
-		if (is_unjudged(rec))
-			return rec;
-	}
-	return NULL;
-}
-
-struct tcp_txq_rec *
-tcp_sack_next_seg(const struct tcp_txq *q)
-{
-	struct tcp_txq_rec *rec = tcp_txq_lost_first(q);
-
-	if (!rec)
-		rec = q->unsent;
-	if (!rec && q->sacked > 0)
-		rec = first_hole(q);
-	return rec;
-}
-
-struct tcp_txq_rec *
-tcp_sack_rescue(const struct tcp_txq *q)
-{
-	struct tcp_txq_rec *rec = last_sent(q);
-
-	for (uint32_t i = 0; i < TCP_SACK_STEPS && rec && rec->flags & TCP_REC_SACKED; i++)
-		rec = tcp_txq_prev(q, rec);
-	return rec && !(rec->flags & TCP_REC_SACKED) ? rec : NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What SACK blocks tell about transmit records: validation (RFC 2018, RFC 2883 D-SACK), marking, and the loss rules
- * of RFC 6675.  The scoreboard is the records' flags; the work of one ACK is bounded (CVE-2019-11477 ff.). */
+/* What SACK blocks tell about transmit records: validation (RFC 2018, RFC 2883 D-SACK) and marking.  The scoreboard is
+ * the records' flags; what is lost is judged by tcp_rack; the work of one ACK is bounded (CVE-2019-11477 ff.). */
 #ifndef TCP_SACK_H
 #define TCP_SACK_H
 
@@ -12,7 +12,6 @@
 #include "tcp_txq.h"
 
 #define TCP_SACK_STEPS 2048 /* records looked at for one ACK; what is beyond is left to later ACKs */
-#define TCP_DUP_THRESH 3    /* RFC 6675 §2 */
 
 /* Of one connection. */
 struct tcp_sack {
@@ -34,20 +33,5 @@ void tcp_sack_init(struct tcp_sack *s);
  * first block may be a D-SACK (RFC 2883 §4): at or below SND.UNA, or inside the second one. */
 struct tcp_sack_result tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *blocks, uint32_t n,
 				   struct tcp_txq_delta *delta);
-
-/* IsLost() of RFC 6675 §4 for a record that is not SACKed: DupThresh SACKed islands, or more than
- * (DupThresh - 1) * SMSS SACKed octets, above it.  Looks at TCP_SACK_STEPS records at most. */
-bool tcp_sack_is_lost(const struct tcp_txq *q, const struct tcp_txq_rec *rec, uint32_t smss);
-
-/* Marks lost every record for which IsLost() holds and that was neither judged nor retransmitted; returns octets newly
- * lost.  pipe of RFC 6675 is tcp_txq_pipe() afterwards. */
-uint32_t tcp_sack_mark_lost(struct tcp_txq *q, uint32_t smss);
-
-/* NextSeg() of RFC 6675 §4, rules 1 to 3: a lost record; the first one never sent; one below the highest SACKed octet
- * that was neither SACKed nor retransmitted.  NULL: nothing.  Whether windows allow it is the caller's question. */
-struct tcp_txq_rec *tcp_sack_next_seg(const struct tcp_txq *q);
-
-/* Rule 4, once for each recovery: the highest record that was sent and is not SACKed; NULL: none. */
-struct tcp_txq_rec *tcp_sack_rescue(const struct tcp_txq *q);
 
 #endif

@@ -3,6 +3,9 @@
  *
  *   TCP_TIMER_RTO        something is in flight: SYN, SYN-ACK, data, FIN.  RFC 6298, 200 ms (settable) to 60 s,
  *                        doubling.  SYN: 1 s first, given up after 7 retries (SYN-ACK: 5).
+ *   TCP_TIMER_LOSS       with SACK: RACK's reordering window has not passed for all that was sent before something that
+ *                        arrived (RFC 8985 §6.2); else a tail loss probe, two SRTT after the last new data (§7).
+ *   TCP_TIMER_PACE       pacing holds back new data.
  *   TCP_TIMER_PERSIST    nothing is in flight, something waits, and the peer's window does not let it go: a probe
  *                        (RFC 9293 §3.8.6.1), or the override of silly-window avoidance (§3.8.6.2.1).  Starts at
  *                        the RTO, doubles to 60 s, never gives up while the peer answers.

@@ -100,6 +100,13 @@ fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, keepalive_step(c)));
 }
 
+/* What pacing held back may go: the next emit does it. */
+static void
+fire_pace(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
+{
+	tcp_conn_kick(tcp, c);
+}
+
 /* The least of the deadlines is what the wheel has to know. */
 static void
 rearm(struct tcp *tcp, struct tcp_conn *c)
@@ -115,6 +122,7 @@ void
 tcp_timer_fire(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
 	static void (*const fire[TCP_TIMERS])(struct tcp *, struct tcp_conn *, uint64_t) = {
+		[TCP_TIMER_LOSS] = tcp_loss_timer, [TCP_TIMER_PACE] = fire_pace,
 		[TCP_TIMER_RTO] = fire_rto,        [TCP_TIMER_PERSIST] = fire_persist,
 		[TCP_TIMER_USER] = fire_give_up,   [TCP_TIMER_KEEPALIVE] = fire_keepalive,
 		[TCP_TIMER_LINGER] = fire_give_up, [TCP_TIMER_PMTU] = tcp_pmtu_raise,

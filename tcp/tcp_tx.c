@@ -9,6 +9,7 @@
 #include "tcp_conn.h"
 #include "tcp_loss.h"
 #include "tcp_out.h"
+#include "tcp_pace.h"
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
 
@@ -169,21 +170,44 @@ state_allows(const struct tcp_conn *c, const struct tcp_txq_rec *rec)
 	return (rec->flags & TCP_REC_SYN) || (c->state != TCP_SYN_SENT && c->state != TCP_SYN_RCVD);
 }
 
-/* The next record by the rules of its phase; NULL: nothing may go.  *octets: how much of it. */
+bool
+tcp_tx_has_new(const struct tcp_conn *c)
+{
+	const struct tcp_txq_rec *rec = c->txq.unsent;
+
+	return rec && state_allows(c, rec) && window_allows(c, rec) > 0;
+}
+
+/* The next record: what is lost, then new ones (NextSeg() of RFC 6675 §4, rules 1 and 2; RFC 8985 knows no others).
+ * F-RTO turns it round, and stops all when its segments are used up (RFC 5682 §3.1 step 2b). */
+static struct tcp_txq_rec *
+candidate(const struct tcp_conn *c)
+{
+	struct tcp_txq_rec *rec = tcp_txq_lost_first(&c->txq);
+
+	if (c->undo.frto == TCP_FRTO_NEW)
+		return c->undo.frto_left ? c->txq.unsent : NULL;
+	return rec ? rec : c->txq.unsent;
+}
+
+/* How much of it may go now; 0: nothing. */
+static uint32_t
+octets_now(const struct tcp_conn *c, const struct tcp_txq_rec *rec)
+{
+	uint32_t octets = rec->flags & TCP_REC_SENT ? rec->len : window_allows(c, rec);
+
+	return is_control(rec) ? octets : iw_len_min(octets, c->emss);
+}
+
+/* By the rules of its phase; NULL: nothing may go. */
 static struct tcp_txq_rec *
 next_rec(struct tcp_conn *c, uint32_t *octets)
 {
-	struct tcp_txq_rec *rec = c->phase == TCP_PHASE_RECOVERY && tcp_conn_has(c, TCP_CONN_SACK)
-					  ? tcp_sack_next_seg(&c->txq)
-					  : tcp_txq_lost_first(&c->txq);
+	struct tcp_txq_rec *rec = candidate(c);
 
-	if (!rec)
-		rec = c->txq.unsent;
 	if (!rec || !state_allows(c, rec) || !cwnd_allows(c, rec))
 		return NULL;
-	*octets = rec->flags & TCP_REC_SENT ? rec->len : window_allows(c, rec);
-	if (!is_control(rec))
-		*octets = iw_len_min(*octets, c->emss);
+	*octets = octets_now(c, rec);
 	return *octets ? rec : NULL;
 }
 
@@ -195,9 +219,27 @@ restart_after_idle(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t n
 		tcp_cc_idle(&c->cc);
 }
 
+/* What pacing and recovery have to know of a record that left. */
+static void
+note_sent(struct tcp_conn *c, bool again, uint32_t octets, uint64_t now_ns)
+{
+	struct tcp_pace_rate rate = tcp_conn_rate(c);
+
+	tcp_conn_clear(c, TCP_CONN_FORCE | TCP_CONN_PROBE);
+	if (c->phase == TCP_PHASE_RECOVERY)
+		tcp_prr_sent(&c->prr, octets);
+	if (tcp_pace_applies(&rate))
+		tcp_pace_sent(&c->pace, &rate, octets, now_ns);
+	if (again)
+		tcp_loss_resent(c, now_ns);
+	else if (c->undo.frto_left)
+		c->undo.frto_left--;
+}
+
 static int
 send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t octets, uint64_t now_ns)
 {
+	bool again = (rec->flags & TCP_REC_SENT) != 0;
 	int err = 0;
 
 	restart_after_idle(c, rec, now_ns);
@@ -207,12 +249,28 @@ send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t 
 	}
 	if (err == 0)
 		err = tcp_out_rec(tcp, c, rec, now_ns);
-	if (err)
-		return err;
-	tcp_conn_clear(c, TCP_CONN_FORCE | TCP_CONN_PROBE);
-	if (c->phase == TCP_PHASE_RECOVERY)
-		tcp_prr_sent(&c->prr, octets);
-	return 0;
+	if (err == 0)
+		note_sent(c, again, octets, now_ns);
+	return err;
+}
+
+/* Whether pacing holds it back; then its deadline is set. */
+static bool
+is_paced(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
+{
+	struct tcp_pace_rate rate = tcp_conn_rate(c);
+	uint64_t at;
+
+	if ((rec->flags & TCP_REC_SENT) || !tcp_pace_applies(&rate))
+		return false;
+	at = tcp_pace_next(&c->pace, &rate);
+	if (at <= now_ns)
+		return false;
+	/* As good as limited by cwnd: the rate follows from it. */
+	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) >= c->cc.cwnd / 2)
+		c->limited_end = c->txq.nxt;
+	tcp_timer_set(tcp, c, TCP_TIMER_PACE, at);
+	return true;
 }
 
 /* Retransmissions, then new records; adds to *made. */
@@ -222,7 +280,7 @@ send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 	struct tcp_txq_rec *rec;
 	uint32_t octets;
 
-	while ((rec = next_rec(c, &octets)) != NULL) {
+	while ((rec = next_rec(c, &octets)) != NULL && !is_paced(tcp, c, rec, now_ns)) {
 		if (*made == max)
 			return TURN_MORE;
 		if (send_rec(tcp, c, rec, octets, now_ns))
@@ -231,6 +289,30 @@ send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 	}
 	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) + c->emss > c->cc.cwnd)
 		c->limited_end = c->txq.nxt;
+	return TURN_IDLE;
+}
+
+/* The tail loss probe: a new record, whatever cwnd says, else the highest one again (RFC 8985 §7.3). */
+static enum turn
+probe_tail(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
+{
+	struct tcp_txq_rec *rec;
+	bool fresh;
+
+	if (!tcp_conn_has(c, TCP_CONN_TLP))
+		return TURN_IDLE;
+	fresh = tcp_tx_has_new(c);
+	rec = fresh ? c->txq.unsent : tcp_txq_last_sent(&c->txq);
+	if (!rec || (rec->flags & (TCP_REC_SACKED | TCP_REC_LOST)) || c->phase != TCP_PHASE_OPEN) {
+		tcp_conn_clear(c, TCP_CONN_TLP);
+		return TURN_IDLE;
+	}
+	if (*made == max)
+		return TURN_MORE;
+	if (send_rec(tcp, c, rec, octets_now(c, rec), now_ns))
+		return TURN_NO_MBUF;
+	tcp_loss_probed(tcp, c, !fresh, now_ns);
+	++*made;
 	return TURN_IDLE;
 }
 
@@ -270,6 +352,23 @@ send_ack(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint
 	return TURN_IDLE;
 }
 
+/* Records of every kind. */
+static enum turn
+send_data(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
+{
+	uint32_t before = c->txq.nxt;
+	enum turn turn = send_recs(tcp, c, max, made, now_ns);
+
+	if (turn == TURN_IDLE && *made < max)
+		turn = persist(tcp, c, made, now_ns);
+	tcp_timer_update(tcp, c, false, now_ns);
+	if (c->txq.nxt != before)
+		tcp_loss_arm(tcp, c, now_ns);
+	if (turn == TURN_IDLE)
+		turn = probe_tail(tcp, c, max, made, now_ns);
+	return turn;
+}
+
 /* Everything one connection may send now, at most max frames. */
 static enum turn
 take_turn(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
@@ -277,10 +376,9 @@ take_turn(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 	enum turn turn = tcp_conn_retry_fin(tcp, c) ? TURN_IDLE : TURN_NO_MBUF, then;
 
 	if (turn == TURN_IDLE)
-		turn = send_recs(tcp, c, max, made, now_ns);
-	if (turn == TURN_IDLE && *made < max)
-		turn = persist(tcp, c, made, now_ns);
-	tcp_timer_update(tcp, c, false, now_ns);
+		turn = send_data(tcp, c, max, made, now_ns);
+	else
+		tcp_timer_update(tcp, c, false, now_ns);
 	if (turn == TURN_MORE)
 		return turn;
 	then = send_ack(tcp, c, max, made, now_ns);

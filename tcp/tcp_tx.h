@@ -9,4 +9,7 @@
 /* An ACK came: what waited may go, and an owner who got no grant may get one. */
 void tcp_tx_opened(struct tcp *tcp, struct tcp_conn *c);
 
+/* Something never sent waits, and the peer's window lets it go. */
+bool tcp_tx_has_new(const struct tcp_conn *c);
+
 #endif

@@ -188,6 +188,13 @@ tcp_txq_lost_first(const struct tcp_txq *q)
 	return l ? tcp_txq_of_when(l) : NULL;
 }
 
+/* The highest record that was sent; NULL: none. */
+static inline struct tcp_txq_rec *
+tcp_txq_last_sent(const struct tcp_txq *q)
+{
+	return q->unsent ? tcp_txq_prev(q, q->unsent) : tcp_txq_last(q);
+}
+
 /* Octets sent and not cumulatively acknowledged (FlightSize, RFC 5681 §2). */
 static inline uint32_t
 tcp_txq_flight_size(const struct tcp_txq *q)

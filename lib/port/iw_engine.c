@@ -31,6 +31,10 @@ check(const struct iw_engine_params *p, char *why, size_t why_len)
 		what = "the prefix length of an IPv4 address is at most 32";
 	else if (p->mtu && p->mtu < 576)
 		what = "an MTU below 576 is of no use";
+	else if ((uint32_t)p->congestion > IW_CONGESTION_DCTCP)
+		what = "there is no such congestion control";
+	else if (p->congestion == IW_CONGESTION_DCTCP && !p->profile_datacenter)
+		what = "DCTCP is for the data centre profile only";
 	if (!what)
 		return 0;
 	if (why && why_len)
@@ -38,11 +42,26 @@ check(const struct iw_engine_params *p, char *why, size_t why_len)
 	return -IW_E_INVAL;
 }
 
+static uint8_t
+cc_kind(const struct iw_engine_params *p)
+{
+	static const uint8_t kinds[] = {[IW_CONGESTION_DEFAULT] = TCP_CC_CUBIC,
+					[IW_CONGESTION_CUBIC] = TCP_CC_CUBIC,
+					[IW_CONGESTION_NEWRENO] = TCP_CC_NEWRENO,
+					[IW_CONGESTION_DCTCP] = TCP_CC_DCTCP};
+
+	if (p->congestion == IW_CONGESTION_DEFAULT && p->profile_datacenter)
+		return TCP_CC_DCTCP;
+	return kinds[p->congestion];
+}
+
 static struct engine_params
 core_params(const struct iw_engine_params *p)
 {
 	struct engine_params c = {.max_conns = p->max_conns, .max_qps = p->max_qps, .max_cm_ids = p->max_cm_ids};
 
+	c.tcp.no_ecn = p->no_ecn;
+	c.tcp.cc = cc_kind(p);
 	if (p->profile_datacenter)
 		c.tcp.rto_min_ns = 5 * IW_MS;
 	return c;

@@ -57,16 +57,22 @@ assert_works(void)
 	assert_int_equal(iw_engine_destroy(e), 0);
 }
 
-enum wrong { NO_PORT, ANY_ADDRESS, IPV6, PREFIX, MTU_SMALL, MTU_LARGE, QUEUE, POOLS, WRONGS };
+enum wrong { NO_PORT, ANY_ADDRESS, IPV6, PREFIX, MTU_SMALL, MTU_LARGE, QUEUE, POOLS, CONGESTION, DCTCP, WRONGS };
 
 static const struct {
 	int err;
 	const char *says;
 } expected[WRONGS] = {
-	[NO_PORT] = {-IW_E_NODEV, "--vdev"},    [ANY_ADDRESS] = {-IW_E_INVAL, "address of its own"},
-	[IPV6] = {-IW_E_INVAL, "IPv4 address"}, [PREFIX] = {-IW_E_INVAL, "prefix length"},
-	[MTU_SMALL] = {-IW_E_INVAL, "MTU"},     [MTU_LARGE] = {-IW_E_INVAL, "MTU of 65535 does not fit"},
-	[QUEUE] = {-IW_E_INVAL, "queue 0"},     [POOLS] = {-IW_E_NOMEM, "hugepages"},
+	[NO_PORT] = {-IW_E_NODEV, "--vdev"},
+	[ANY_ADDRESS] = {-IW_E_INVAL, "address of its own"},
+	[IPV6] = {-IW_E_INVAL, "IPv4 address"},
+	[PREFIX] = {-IW_E_INVAL, "prefix length"},
+	[MTU_SMALL] = {-IW_E_INVAL, "MTU"},
+	[MTU_LARGE] = {-IW_E_INVAL, "MTU of 65535 does not fit"},
+	[QUEUE] = {-IW_E_INVAL, "queue 0"},
+	[POOLS] = {-IW_E_NOMEM, "hugepages"},
+	[CONGESTION] = {-IW_E_INVAL, "no such congestion"},
+	[DCTCP] = {-IW_E_INVAL, "data centre profile"},
 };
 
 static struct iw_engine_params
@@ -86,6 +92,10 @@ bad(enum wrong wrong)
 		p.mtu = 575;
 	else if (wrong == MTU_LARGE)
 		p.mtu = 65535;
+	else if (wrong == CONGESTION)
+		p.congestion = (enum iw_congestion)(IW_CONGESTION_DCTCP + 1);
+	else if (wrong == DCTCP)
+		p.congestion = IW_CONGESTION_DCTCP;
 	else if (wrong == QUEUE)
 		p.queue = 1;
 	else

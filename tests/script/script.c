@@ -246,6 +246,16 @@ app_append(struct script *x, uint32_t len)
 	return true;
 }
 
+static void
+app_push(struct script *x, uint32_t octets)
+{
+	uint32_t emss = tcp_tx_grant(x->tcp, x->conn).emss;
+
+	for (x->to_send += octets; x->to_send;)
+		if (!app_append(x, x->to_send < emss ? (uint32_t)x->to_send : emss))
+			ROW_FAIL(x, "tcp_tx_append refused at %llu", (unsigned long long)x->sent);
+}
+
 /* Appends what the grant allows. */
 static bool
 app_write(struct script *x)
@@ -569,7 +579,9 @@ row_check(struct script *x, const struct script_row *r)
 static void
 row_app(struct script *x, const struct script_row *r)
 {
-	if (r->what == ROW_SEND)
+	if (r->what == ROW_SEND && r->other)
+		app_push(x, r->len);
+	else if (r->what == ROW_SEND)
 		x->to_send += r->len;
 	else if (r->what == ROW_HOLD)
 		x->hold = true;

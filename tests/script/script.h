@@ -27,7 +27,7 @@ enum script_what {
 	ROW_SKIP,   /* whatever comes out for dt is of no interest */
 	ROW_LISTEN, /* on SCRIPT_PORT, backlog n */
 	ROW_OPEN,   /* actively, from port len (0: any) */
-	ROW_SEND,   /* len octets more, in records of an EMSS */
+	ROW_SEND,   /* len octets more, in records of an EMSS; other: whatever the grant */
 	ROW_HOLD,   /* the reader stops */
 	ROW_READ,   /* it takes len octets; 0: all, and goes on reading */
 	ROW_CLOSE,
@@ -142,6 +142,8 @@ const struct wire_seg *script_peek(struct script *x, uint32_t n);
 #define LISTEN ROW(ROW_LISTEN, .n = 8)
 #define OPEN ROW(ROW_OPEN, .len = 2222)
 #define SEND(l) ROW(ROW_SEND, .len = (l))
+/* The same without asking for a grant: more than may go waits in TCP. */
+#define PUSH(l) ROW(ROW_SEND, .len = (l), .other = true)
 #define HOLD ROW(ROW_HOLD, .n = 0)
 #define READ(l) ROW(ROW_READ, .len = (l))
 #define CLOSE ROW(ROW_CLOSE, .n = 0)

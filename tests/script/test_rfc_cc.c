@@ -136,6 +136,16 @@ SCRIPT(test_RFC3168_active, OPEN, OUT(S | E | W, 0, 0, 0, IS(NOT_ECT)), IN(S | A
 SCRIPT(test_RFC3168_bounced, OPEN, OUT(S | E | W, 0, 0, 0), IN(S | A | E | W, 0, 1, 0, .opt = O_MSS), OUT(A, 1, 1, 0),
        SEND(100), OUT(A, 1, 1, 100, IS(NOT_ECT)));
 
+/* ---- RFC 8257 ---- */
+
+static const struct tcp_params dctcp = {
+	.max_conns = 8, .max_listeners = 1, .max_timewait = 8, .max_ooo_mbufs = 100, .cc = TCP_CC_DCTCP};
+
+/* §3.2: ECE says what the last segment said, at once when that changes; CWR is of no importance. */
+SCRIPT_WITH(test_RFC8257, &dctcp, ECN_UP, IN(A, 1, 1, 100, .ecn = ECT0), OUT(A, 1, 101, 0),
+	    IN(A, 101, 1, 100, .ecn = CE), OUT(A | E, 1, 201, 0), IN(A, 201, 1, 100, .ecn = CE), OUT(A | E, 1, 301, 0),
+	    IN(A, 301, 1, 100, .ecn = ECT0), OUT(A, 1, 401, 0), IN(A, 401, 1, 100, .ecn = CE), OUT(A | E, 1, 501, 0));
+
 /* RFC 6928 §2. */
 SCRIPT(test_RFC6928, PASSIVE(O_MSS), SEND(30 * SEG), OUT(A, 1, 1, SEG, .n = 10));
 SCRIPT(test_RFC6928_syn_lost, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0), OUT(S | A, 0, 1, 0, .dt = SEC),
@@ -154,6 +164,7 @@ main(void)
 		cmocka_unit_test(test_RFC3168_half),
 		cmocka_unit_test(test_RFC3168_active),
 		cmocka_unit_test(test_RFC3168_bounced),
+		cmocka_unit_test(test_RFC8257),
 		cmocka_unit_test(test_RFC6928),
 		cmocka_unit_test(test_RFC6928_syn_lost),
 	};

@@ -149,7 +149,7 @@ ack_of_the_first(struct script *x)
 	x->head = x->tail;
 }
 
-SCRIPT(test_RFC3522, ACTIVE_RTT(O_MSS | O_TS, 100 * MS), SEND(40 * TSEG), OUT(A, 1, 1, TSEG, .n = 10), CALL(note_ts),
+SCRIPT(test_RFC3522, ACTIVE_RTT(O_MSS | O_TS, 100 * MS), PUSH(40 * TSEG), OUT(A, 1, 1, TSEG, .n = 10), CALL(note_ts),
        OUT(A, 1, 1, TSEG, .dt = 300 * MS), CALL(ack_of_the_first), SKIP(0));
 
 /* §2.2, §2.3, §5.5; §3: Karn: no sample from what was sent twice, so the backed-off value stays (§5). */

@@ -280,6 +280,8 @@ answer_good(struct trial *t, const struct combo *c, const struct matrix_row *r)
 		return x.head == x.tail || answer_is(t, A, t->snd_nxt, t->after);
 	case RST_AT_ACK:
 		return answer_is(t, R, t->in.ack, 0);
+	case RST_THEN_SYN:
+		return answer_rst_then_syn(t);
 	case RST_ACK:
 		return answer_is(t, R | A, 0, t->in.seq + seg_len(&t->in));
 	case SYN_ACK:

@@ -12,6 +12,14 @@ struct rte_mempool;
 
 #define IW_NO_DEADLINE UINT64_MAX
 
+/* Congestion control of an engine's connections. */
+enum iw_congestion {
+	IW_CONGESTION_DEFAULT, /* CUBIC; in profile_datacenter DCTCP */
+	IW_CONGESTION_CUBIC,
+	IW_CONGESTION_NEWRENO,
+	IW_CONGESTION_DCTCP /* in profile_datacenter only */
+};
+
 /* How an engine is made.  Zero is the default of each field but port_id and addr.  The port must not be
  * started yet unless `port_is_started` says that the caller configured it. */
 struct iw_engine_params {
@@ -29,8 +37,10 @@ struct iw_engine_params {
 	uint32_t num_mbufs;        /* for the pools it makes; 0: by max_conns and ring sizes */
 	uint16_t rx_ring, tx_ring; /* descriptors; 0: 1024 */
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
-	bool profile_datacenter;   /* RTO floor 5 ms */
-	const uint8_t *secret;     /* 32 octets, to be kept over restarts; NULL: random */
+	bool profile_datacenter;   /* RTO floor 5 ms, DCTCP: for switches that mark early, and both ends alike */
+	bool no_ecn;               /* neither ask for ECN nor agree to it */
+	enum iw_congestion congestion;
+	const uint8_t *secret; /* 32 octets, to be kept over restarts; NULL: random */
 };
 
 /* Creates an engine in a domain and starts its port.  EAL must be initialised.  NULL and *err:

@@ -25,9 +25,11 @@ struct script {
 	uint16_t wnd;   /* what the peer advertises */
 	uint32_t tsval; /* the peer's clock */
 	bool ts, sack, ws;
-	uint32_t bits;  /* gathered ready bits */
-	bool bad_cksum; /* next segment only */
-	uint16_t urp;   /* next segment only */
+	uint32_t bits;    /* gathered ready bits */
+	bool bad_cksum;   /* next segment only */
+	uint16_t urp;     /* next segment only */
+	uint8_t ecn;      /* codepoint of what the peer sends */
+	uint8_t last_ecn; /* of what came out last */
 };
 
 static inline void
@@ -58,6 +60,7 @@ script_capture(struct script *x, struct rte_mbuf *m, const struct net_pkt *pkt)
 	assert_int_equal(tcp_hdr_parse(m, pkt->l4_off, pkt->l4_len, seg), TCP_HDR_OK);
 	assert_true(iw_cksum_good(iw_cksum_add_mbuf(pkt->pseudo_sum, m, pkt->l4_off, pkt->l4_len)));
 	x->n++;
+	x->last_ecn = pkt->ecn;
 	if (seg->flags & TCP_SYN)
 		x->our_iss = seg->seq;
 	if (seg->flags & TCP_SYN || seg->seq == x->ack)
@@ -187,7 +190,7 @@ script_in_seg(struct script *x, const struct tcp_seg *seg, uint32_t len)
 	x->bad_cksum = false;
 	x->urp = 0;
 	assert_int_equal(net_route(peer->net, &x->sim.h[0].nif.addr, &route), 0);
-	net_tx(peer->net, m, &route, 6, 0, x->sim.now_ns);
+	net_tx(peer->net, m, &route, 6, x->ecn, x->sim.now_ns);
 	sim_drain(&x->sim, 1);
 	while (sim_take(&x->sim, 0, &f)) {
 		enum net_verdict v = net_rx(x->sim.h[0].net, f.m, x->sim.now_ns, &pkt, &err);

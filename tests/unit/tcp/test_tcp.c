@@ -27,7 +27,7 @@ test_handshake_both_roles_with_options(void **state)
 	assert_int_equal(ia.local.port, ib.peer.port);
 	assert_true(tcp_conn_has(sim_conn(&s.h[0], a), TCP_CONN_TS));
 	assert_true(tcp_conn_has(sim_conn(&s.h[1], b), TCP_CONN_SACK));
-	assert_int_equal(sim_conn(&s.h[0], a)->snd_wscale, 5);              /* 1 MiB needs a shift of 5 */
+	assert_int_equal(sim_conn(&s.h[0], a)->snd_wscale, 9);              /* 16 MiB need a shift of 9 */
 	assert_true(ia.srtt_ns >= 100 * IW_US && ia.srtt_ns < 400 * IW_US); /* ARP comes on top */
 	sim_fini(&s);
 }

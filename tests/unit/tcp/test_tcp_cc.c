@@ -51,21 +51,24 @@ test_slow_start(void **state)
 		assert_int_equal(cc.cwnd, 10000);
 		ops->on_ack(&cc, &ack);
 		assert_int_equal(cc.cwnd, 11000);
-		ack.acked = 5000;
+		ack.acked = 50000;
 		ops->on_ack(&cc, &ack);
-		assert_int_equal(cc.cwnd, 13000);
+		assert_int_equal(cc.cwnd, 19000); /* L = 8 (RFC 9406 §4.3) */
+		ack.paced = true;
+		ops->on_ack(&cc, &ack);
+		assert_int_equal(cc.cwnd, 69000);
 		ack.acked = 1;
 		for (int i = 0; i < 1000; i++)
 			ops->on_ack(&cc, &ack);
-		assert_int_equal(cc.cwnd, 14000);
+		assert_int_equal(cc.cwnd, 70000);
 		ack.acked = 5000;
 		ack.cwnd_limited = false;
 		ops->on_ack(&cc, &ack);
-		assert_int_equal(cc.cwnd, 14000);
+		assert_int_equal(cc.cwnd, 70000);
 	}
 }
 
-/* RFC 3465 §2.3: after an RTO at most 1 SMSS for an ACK, until ssthresh. */
+/* RFC 3465 §2.3: after an RTO at most 1 SMSS for an ACK, until ssthresh; with SACK it is known what has left. */
 static void
 test_slow_start_after_rto(void **state)
 {
@@ -85,6 +88,10 @@ test_slow_start_after_rto(void **state)
 		}
 		assert_false(tcp_cc_slow_start(&cc));
 		assert_false(cc.after_rto);
+		ops->on_rto(&cc, 40000, true, 1);
+		ack.exact = true;
+		ops->on_ack(&cc, &ack);
+		assert_int_equal(cc.cwnd, 6000);
 	}
 }
 

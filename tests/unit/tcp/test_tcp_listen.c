@@ -93,13 +93,13 @@ test_T8_syn_ack_options(void **state)
 		assert_int_equal(seg.mss, 1460);
 		assert_int_equal(seg.wnd, 65535);
 		if (x.ws)
-			assert_int_equal(seg.ws, 5);
+			assert_int_equal(seg.ws, 9);
 		if (x.ts)
 			assert_int_equal(seg.tsecr, x.tsval);
 		script_in(&x, TCP_ACK, x.seq, x.ack, 0);
 		script_data(&x, 10);
 		script_data(&x, 10);
-		assert_int_equal(script_out(&x).wnd, x.ws ? 1048576 / 32 - 1 : 65535 - 20);
+		assert_int_equal(script_out(&x).wnd, x.ws ? 1048576 / 512 - 1 : 65535 - 20);
 		script_fini(&x);
 	}
 }

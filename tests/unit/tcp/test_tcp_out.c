@@ -20,7 +20,7 @@ test_syn(void **state)
 	assert_int_equal(seg->flags, TCP_SYN);
 	assert_int_equal(seg->mss, 1460);
 	assert_true(seg->has_ws && seg->sack_perm && seg->has_ts);
-	assert_int_equal(seg->ws, 5);
+	assert_int_equal(seg->ws, 9);
 	assert_int_equal(seg->wnd, 65535);
 	assert_int_equal(seg->tsecr, 0);
 	assert_int_equal(seg->hdr_len, 40);

@@ -18,6 +18,41 @@ poll_once(struct script *x)
 	return x->n - before;
 }
 
+/* The first segments are acknowledged one by one. */
+static void
+use_up_quick_acks(struct script *x)
+{
+	for (uint32_t i = 0; i < TCP_RCVBUF_QUICK_ACKS; i++) {
+		script_data(x, 100);
+		assert_int_equal(poll_once(x), 1);
+		script_expect(x, TCP_ACK, x->ack, x->seq);
+	}
+}
+
+/* A sender that counts ACKs grows by them (RFC 5681 §3.1): at the start and after a pause longer than the RTO each
+ * segment gets its ACK, and a burst still only one. */
+static void
+test_quick_acks(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_established(&x);
+	use_up_quick_acks(&x);
+	script_data(&x, 100);
+	assert_int_equal(poll_once(&x), 0);
+	script_skip(&x);
+	x.sim.now_ns += 150 * IW_MS; /* shorter than the RTO */
+	script_data(&x, 100);
+	assert_int_equal(poll_once(&x), 0);
+	script_skip(&x);
+	x.sim.now_ns += 250 * IW_MS;
+	use_up_quick_acks(&x);
+	script_data(&x, 100);
+	assert_int_equal(poll_once(&x), 0);
+	script_fini(&x);
+}
+
 /* Design D24: one segment waits for the end of the next poll, two do not. */
 static void
 test_D24_when_an_ack_leaves(void **state)
@@ -26,6 +61,7 @@ test_D24_when_an_ack_leaves(void **state)
 
 	script_init(&x);
 	script_established(&x);
+	use_up_quick_acks(&x);
 	script_data(&x, 100);
 	assert_int_equal(poll_once(&x), 0);
 	assert_true(tcp_deadline(x.sim.h[0].tcp) <= x.sim.now_ns); /* that poll must come */
@@ -193,12 +229,14 @@ static void
 test_T9_right_edge_is_monotone(void **state)
 {
 	struct script x;
-	uint32_t edge = 0, seen = 0;
+	uint32_t edge = 0, seen = 0, shift;
 	uint64_t place = 0;
 
 	script_init(&x);
 	x.ws = true;
 	script_established(&x);
+	shift = script_conn(&x)->rcv_wscale;
+	assert_int_equal(shift, 9); /* for the 16 MiB that it may become */
 	edge = x.seq;
 	for (uint32_t i = 0; i < 1200; i++) {
 		struct tcp_seg seg;
@@ -212,9 +250,9 @@ test_T9_right_edge_is_monotone(void **state)
 		script_poll(&x);
 		while (x.at < x.n) {
 			seg = x.out[x.at++];
-			assert_true(iw_seq_geq(seg.ack + ((uint32_t)seg.wnd << 5) + 31, edge));
+			assert_true(iw_seq_geq(seg.ack + ((uint32_t)seg.wnd << shift) + (1u << shift) - 1, edge));
 			assert_true(iw_seq_geq(script_conn(&x)->rcv_adv, edge));
-			edge = iw_seq_max(edge, seg.ack + ((uint32_t)seg.wnd << 5));
+			edge = iw_seq_max(edge, seg.ack + ((uint32_t)seg.wnd << shift));
 			seen++;
 		}
 		x.n = x.at = 0;
@@ -233,7 +271,7 @@ test_T11_silly_window_and_zero_window(void **state)
 	uint32_t wnd;
 
 	script_init(&x);
-	x.sim.h[0].tcp->params.rcv_buf = 20000;
+	x.sim.h[0].tcp->params.rcv_buf = x.sim.h[0].tcp->params.rcv_buf_max = 20000;
 	script_established(&x);
 	while ((wnd = tcp_conn_rcv_wnd(script_conn(&x))) > 0) {
 		script_data(&x, wnd < 1460 ? wnd : 1460);
@@ -259,7 +297,7 @@ test_ack_counts_at_zero_window(void **state)
 	struct script x;
 
 	script_init(&x);
-	x.sim.h[0].tcp->params.rcv_buf = 1000;
+	x.sim.h[0].tcp->params.rcv_buf = x.sim.h[0].tcp->params.rcv_buf_max = 1000;
 	script_established(&x);
 	script_data(&x, 1000);
 	script_skip(&x);
@@ -280,7 +318,7 @@ test_text_beyond_window(void **state)
 	struct script x;
 
 	script_init(&x);
-	x.sim.h[0].tcp->params.rcv_buf = 1000;
+	x.sim.h[0].tcp->params.rcv_buf = x.sim.h[0].tcp->params.rcv_buf_max = 1000;
 	script_established(&x);
 	script_in(&x, TCP_ACK | TCP_FIN, x.seq, x.ack, 1400);
 	script_expect(&x, TCP_ACK, x.ack, x.seq + 1000);
@@ -312,6 +350,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_D24_when_an_ack_leaves),
+		cmocka_unit_test(test_quick_acks),
 		cmocka_unit_test(test_T34_burst_gets_one_ack),
 		cmocka_unit_test(test_out_of_order),
 		cmocka_unit_test(test_T16_fin),

@@ -121,6 +121,32 @@ test_D13_a_large_fpdu_in_small_segments_fits_a_peek(void **state)
 	}
 }
 
+/* Small segments behind large ones are within the limit as long as the large ones are there; when these are read, an
+ * FPDU of 64 KiB in the small ones must still fit a peek, though nothing more comes. */
+static void
+test_D13_small_segments_behind_large_ones(void **state)
+{
+	struct iw_view v[TCP_RXQ_RUNS * 4];
+	uint32_t at = 7;
+
+	(void)state;
+	open_queue(4096, 64, 2, at);
+	for (uint32_t i = 0; i < 600; i++, at += 1448)
+		add(&q, at, 1448);
+	for (uint32_t i = 0; i < 1024; i++, at += 64)
+		add(&q, at, 64);
+	assert_int_equal(q.mbufs, 600 + 1024);
+	for (uint32_t i = 0; i < 600; i++) {
+		read_and_check(&q, 1448);
+		assert_true(q.mbufs <= tcp_rxq_mbuf_limit(q.octets));
+	}
+	assert_int_equal(q.octets, 65536);
+	assert_true(tcp_rxq_peek(&q, v, 192) == q.mbufs);
+	assert_true(p.compactions < 10);
+	read_and_check(&q, 65536);
+	close_queue();
+}
+
 /* Reading in the middle of a packed mbuf, and adding behind it. */
 static void
 test_D13_reading_and_packing_alternate(void **state)
@@ -309,6 +335,7 @@ main(void)
 		cmocka_unit_test(test_out_of_order_state_runs_out),
 		cmocka_unit_test(test_D13_one_octet_segments_are_compacted),
 		cmocka_unit_test(test_D13_a_large_fpdu_in_small_segments_fits_a_peek),
+		cmocka_unit_test(test_D13_small_segments_behind_large_ones),
 		cmocka_unit_test(test_D13_reading_and_packing_alternate),
 		cmocka_unit_test(test_D13_no_mbuf_for_compaction),
 		cmocka_unit_test(test_D13_compaction_stops_half_way),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spec T28; RFC 2018 §3, RFC 2883 §4 and §5, RFC 6675 §4. */
+/* Spec T28; RFC 2018 §3, RFC 2883 §4 and §5. */
 #include "tcp_sack.h"
 
 #include <setjmp.h>
@@ -15,7 +15,6 @@
 
 static const uint32_t starts[] = {1000, 0xffffff00u};
 #define EACH_START(s) for (size_t i_ = 0, s = starts[0]; i_ < 2; s = starts[++i_ & 1])
-#define SMSS 100
 
 static struct rte_mempool *pool;
 static struct tcp_txq_pool p;
@@ -53,16 +52,6 @@ close_flight(void)
 	tcp_txq_fini(&q, &p);
 	tcp_txq_pool_fini(&p);
 	mbufpool_destroy(pool);
-}
-
-static struct tcp_txq_rec *
-nth(uint32_t n)
-{
-	struct tcp_txq_rec *rec = tcp_txq_first(&q);
-
-	while (n-- > 0)
-		rec = tcp_txq_next(&q, rec);
-	return rec;
 }
 
 static struct tcp_sack_result
@@ -275,152 +264,6 @@ test_T28_model(void **state)
 	}
 }
 
-/* IsLost() word for word: DupThresh discontiguous SACKed sequences, or more than (DupThresh - 1) * SMSS octets. */
-static bool
-naive_is_lost(const struct tcp_txq_rec *rec)
-{
-	uint32_t islands = 0, octets = 0, before = 0;
-
-	for (const struct tcp_txq_rec *r = tcp_txq_next(&q, rec); r; r = tcp_txq_next(&q, r)) {
-		bool k = r->flags & TCP_REC_SACKED;
-
-		octets += k ? r->len : 0;
-		islands += k && !before;
-		before = k;
-	}
-	return islands >= 3 || octets > 2 * SMSS;
-}
-
-static void
-test_is_lost_and_mark_lost(void **state)
-{
-	static const struct {
-		const char *what;
-		uint32_t sacked, lost; /* bits of 12 records of 100 octets */
-	} t[] = {
-		{"nothing SACKed", 0, 0},
-		{"two octet thresholds exactly: not more than 2 * SMSS", 0x6, 0},
-		{"three records in one island", 0xe, 0x1},
-		{"three islands", 0x2a, 0x1},
-		{"two islands of 200", 0x6 << 2, 0},
-		{"holes between are lost only with enough above", 0xb8a, 0x75},
-		{"the last ones", 0xe00, 0x1ff},
-	};
-
-	(void)state;
-	EACH_START(s)
-	{
-		for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-			struct tcp_txq_delta d = {0};
-			uint32_t lost = 0, newly;
-
-			open_flight((uint32_t)s, 12, 100);
-			for (uint32_t b = 0; b < 12; b++)
-				if (t[i].sacked >> b & 1)
-					tcp_txq_mark_sacked(&q, nth(b), &d);
-			for (uint32_t b = 0; b < 12; b++) {
-				if (nth(b)->flags & TCP_REC_SACKED)
-					continue;
-				assert_int_equal(tcp_sack_is_lost(&q, nth(b), SMSS), naive_is_lost(nth(b)));
-				lost |= (uint32_t)naive_is_lost(nth(b)) << b;
-			}
-			if (lost != t[i].lost)
-				fail_msg("%s: %x", t[i].what, lost);
-			newly = tcp_sack_mark_lost(&q, SMSS);
-			assert_int_equal(newly, 100 * (uint32_t)__builtin_popcount(lost));
-			for (uint32_t b = 0; b < 12; b++)
-				assert_int_equal((nth(b)->flags & TCP_REC_LOST) != 0, lost >> b & 1);
-			assert_int_equal(tcp_sack_mark_lost(&q, SMSS), 0);
-			close_flight();
-		}
-	}
-}
-
-/* All 4096 scoreboards of 12 records, with some lost or retransmitted already. */
-static void
-test_mark_lost_exhaustively(void **state)
-{
-	(void)state;
-	for (uint32_t bits = 0; bits < 4096; bits++) {
-		struct tcp_txq_delta d = {0};
-
-		open_flight(0xffffff00u, 12, 60);
-		if (bits % 3 == 0) {
-			tcp_txq_mark_lost(&q, nth(bits % 11));
-			tcp_txq_sent(&q, nth(bits % 11), 50);
-		}
-		if (bits % 5 == 0)
-			tcp_txq_sent(&q, nth(bits % 7), 51); /* a probe */
-		for (uint32_t b = 0; b < 12; b++)
-			if (bits >> b & 1)
-				tcp_txq_mark_sacked(&q, nth(b), &d);
-		for (uint32_t b = 0; b < 12; b++) {
-			struct tcp_txq_rec *r = nth(b);
-			bool open = !(r->flags & (TCP_REC_SACKED | TCP_REC_LOST | TCP_REC_RETRANS));
-
-			if (!(r->flags & TCP_REC_SACKED))
-				assert_int_equal(tcp_sack_is_lost(&q, r, SMSS), naive_is_lost(r));
-			if (open && naive_is_lost(r))
-				d.freed_recs |= 1u << b; /* expected */
-		}
-		tcp_sack_mark_lost(&q, SMSS);
-		for (uint32_t b = 0; b < 12; b++)
-			assert_int_equal((nth(b)->flags & (TCP_REC_LOST | TCP_REC_RETRANS)) == TCP_REC_LOST,
-					 d.freed_recs >> b & 1);
-		close_flight();
-	}
-}
-
-static void
-test_next_seg_rules(void **state)
-{
-	struct tcp_txq_delta d = {0};
-
-	(void)state;
-	open_flight(0xffffff00u, 8, 100);
-	assert_null(tcp_sack_next_seg(&q)); /* all in flight, nothing new */
-	tcp_txq_mark_sacked(&q, nth(3), &d);
-	/* Rule 3: unSACKed below a SACKed one, not lost. */
-	assert_ptr_equal(tcp_sack_next_seg(&q), nth(0));
-	tcp_txq_sent(&q, nth(0), 50);
-	assert_ptr_equal(tcp_sack_next_seg(&q), nth(1));
-	/* Rule 2 goes before rule 3. */
-	append(100);
-	assert_ptr_equal(tcp_sack_next_seg(&q), nth(8));
-	/* Rule 1 before both. */
-	tcp_txq_mark_lost(&q, nth(2));
-	tcp_txq_mark_lost(&q, nth(1));
-	assert_ptr_equal(tcp_sack_next_seg(&q), nth(1));
-	tcp_txq_sent(&q, nth(1), 51);
-	assert_ptr_equal(tcp_sack_next_seg(&q), nth(2));
-	tcp_txq_sent(&q, nth(2), 52);
-	tcp_txq_sent(&q, nth(8), 53);
-	assert_null(tcp_sack_next_seg(&q)); /* records 4..8 lie above the highest SACKed octet */
-	/* Rule 4. */
-	assert_ptr_equal(tcp_sack_rescue(&q), nth(8));
-	tcp_txq_mark_sacked(&q, nth(8), &d);
-	tcp_txq_mark_sacked(&q, nth(7), &d);
-	assert_ptr_equal(tcp_sack_rescue(&q), nth(6));
-	close_flight();
-}
-
-static void
-test_rescue_of_nothing(void **state)
-{
-	struct tcp_txq_delta d = {0};
-
-	(void)state;
-	open_flight(1, 2, 10);
-	tcp_txq_mark_sacked(&q, nth(0), &d);
-	tcp_txq_mark_sacked(&q, nth(1), &d);
-	assert_null(tcp_sack_rescue(&q));
-	close_flight();
-	open_flight(1, 0, 10);
-	append(10);
-	assert_null(tcp_sack_rescue(&q));
-	close_flight();
-}
-
 /* CVE-2019-11477 ff.: blocks all over a large window cost a bounded number of steps, and still get there. */
 static void
 test_T28_work_is_bounded(void **state)
@@ -455,10 +298,6 @@ main(void)
 		cmocka_unit_test(test_growing_blocks),
 		cmocka_unit_test(test_forgotten_blocks_count_again),
 		cmocka_unit_test(test_T28_model),
-		cmocka_unit_test(test_is_lost_and_mark_lost),
-		cmocka_unit_test(test_mark_lost_exhaustively),
-		cmocka_unit_test(test_next_seg_rules),
-		cmocka_unit_test(test_rescue_of_nothing),
 		cmocka_unit_test(test_T28_work_is_bounded),
 	};
 

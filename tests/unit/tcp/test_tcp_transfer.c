@@ -176,7 +176,7 @@ test_T10_slow_reader(void **state)
 
 		sim_init(&s, 60 + i, true);
 		s.loss_ppm = i == 4 ? 50000 : 0;
-		s.h[1].tcp->params.rcv_buf = buf[i];
+		s.h[1].tcp->params.rcv_buf = s.h[1].tcp->params.rcv_buf_max = buf[i];
 		sim_connect(&s, &st[0].conn, &st[1].conn);
 		s.app = slow_reader_app;
 		s.arg = st;
