@@ -105,7 +105,7 @@ enter_recovery(struct tcp *tcp, struct tcp_conn *c, uint32_t flight, uint64_t no
 	c->cc.ops->enter_recovery(&c->cc, TCP_CC_LOSS, iw_len_min(flight, c->cc.cwnd), now_ns);
 	c->phase = TCP_PHASE_RECOVERY;
 	c->recover = c->txq.nxt;
-	tcp_undo_begin(&c->undo, c->snd_una, c->txq.nxt, false);
+	tcp_undo_begin(&c->undo, c->snd_una, c->txq.nxt, c->txq.retrans_recs, false);
 	tcp_tlp_init(&c->tlp);
 	tcp_prr_begin(&c->prr, flight);
 	tcp_ecn_reduced(c);
@@ -323,7 +323,7 @@ tcp_loss_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	const struct tcp_txq_rec *first = tcp_txq_first(&c->txq);
 	bool first_time = c->rtt.backoff == 0;
 	bool reneged = first && (first->flags & TCP_REC_SACKED);
-	uint32_t flight = tcp_txq_flight_size(&c->txq);
+	uint32_t flight = tcp_txq_flight_size(&c->txq), in_flight = c->txq.retrans_recs;
 
 	tcp_rtt_timeout(&c->rtt);
 	/* A peer that has SACKed what it now asks for again has reneged (RFC 2018 §8). */
@@ -334,7 +334,7 @@ tcp_loss_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	if (!tcp_conn_synchronized(c))
 		return;
 	if (c->phase == TCP_PHASE_OPEN)
-		tcp_undo_begin(&c->undo, c->snd_una, c->txq.nxt, has_sack(c) && !reneged);
+		tcp_undo_begin(&c->undo, c->snd_una, c->txq.nxt, in_flight, has_sack(c) && !reneged);
 	else
 		tcp_undo_rto_again(&c->undo, c->snd_una);
 	c->cc.ops->on_rto(&c->cc, flight, first_time, now_ns);
@@ -404,8 +404,10 @@ tcp_loss_probed(struct tcp *tcp, struct tcp_conn *c, bool is_retrans, uint64_t n
 }
 
 void
-tcp_loss_resent(struct tcp_conn *c, uint64_t now_ns)
+tcp_loss_resent(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
 {
+	bool oldest = rec == tcp_txq_first(&c->txq) && rec->rexmits == 1;
+
 	if (c->phase != TCP_PHASE_OPEN)
-		tcp_undo_rexmit(&c->undo, tcp_conn_has(c, TCP_CONN_TS), tcp_isn_tsval(now_ns, c->ts_offset));
+		tcp_undo_rexmit(&c->undo, oldest, tcp_conn_has(c, TCP_CONN_TS), tcp_isn_tsval(now_ns, c->ts_offset));
 }

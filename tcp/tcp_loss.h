@@ -42,8 +42,8 @@ void tcp_loss_arm(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 /* A probe left (RFC 8985 §7.3): the RTO starts anew. */
 void tcp_loss_probed(struct tcp *tcp, struct tcp_conn *c, bool is_retrans, uint64_t now_ns);
 
-/* A record was sent again. */
-void tcp_loss_resent(struct tcp_conn *c, uint64_t now_ns);
+/* This record was sent again. */
+void tcp_loss_resent(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns);
 
 /* Octets estimated to be in the network (RFC 6675 §4; without SACK: less what duplicate ACKs stand for). */
 uint32_t tcp_loss_pipe(const struct tcp_conn *c);

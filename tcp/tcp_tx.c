@@ -221,17 +221,17 @@ restart_after_idle(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t n
 
 /* What pacing and recovery have to know of a record that left. */
 static void
-note_sent(struct tcp_conn *c, bool again, uint32_t octets, uint64_t now_ns)
+note_sent(struct tcp_conn *c, const struct tcp_txq_rec *rec, bool again, uint64_t now_ns)
 {
 	struct tcp_pace_rate rate = tcp_conn_rate(c);
 
 	tcp_conn_clear(c, TCP_CONN_FORCE | TCP_CONN_PROBE);
 	if (c->phase == TCP_PHASE_RECOVERY)
-		tcp_prr_sent(&c->prr, octets);
+		tcp_prr_sent(&c->prr, rec->len);
 	if (tcp_pace_applies(&rate))
-		tcp_pace_sent(&c->pace, &rate, octets, now_ns);
+		tcp_pace_sent(&c->pace, &rate, rec->len, now_ns);
 	if (again)
-		tcp_loss_resent(c, now_ns);
+		tcp_loss_resent(c, rec, now_ns);
 	else if (c->undo.frto_left)
 		c->undo.frto_left--;
 }
@@ -250,7 +250,7 @@ send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t 
 	if (err == 0)
 		err = tcp_out_rec(tcp, c, rec, now_ns);
 	if (err == 0)
-		note_sent(c, again, octets, now_ns);
+		note_sent(c, rec, again, now_ns);
 	return err;
 }
 

@@ -5,10 +5,11 @@
 #include "seq.h"
 
 void
-tcp_undo_begin(struct tcp_undo *u, uint32_t una, uint32_t nxt, bool rto)
+tcp_undo_begin(struct tcp_undo *u, uint32_t una, uint32_t nxt, uint32_t in_flight, bool rto)
 {
 	*u = (struct tcp_undo){.from = una,
 			       .to = nxt,
+			       .unanswered = in_flight,
 			       .frto = rto ? TCP_FRTO_REXMIT : TCP_FRTO_OFF,
 			       .open = true,
 			       .dsack_seen = u->dsack_seen};
@@ -26,13 +27,13 @@ tcp_undo_rto_again(struct tcp_undo *u, uint32_t una)
 }
 
 void
-tcp_undo_rexmit(struct tcp_undo *u, bool has_ts, uint32_t tsval)
+tcp_undo_rexmit(struct tcp_undo *u, bool oldest, bool has_ts, uint32_t tsval)
 {
 	if (!u->open)
 		return;
-	u->unanswered++;
+	u->unanswered += u->unanswered < UINT32_MAX;
 	if (!u->sent) {
-		u->has_ts = has_ts;
+		u->has_ts = oldest && has_ts;
 		u->rexmit_ts = tsval;
 	}
 	u->sent = true;

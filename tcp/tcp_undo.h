@@ -44,14 +44,15 @@ struct tcp_undo_ack {
 	struct iw_range dsack_block;
 };
 
-/* Recovery begins; rto: by a timeout. */
-void tcp_undo_begin(struct tcp_undo *u, uint32_t una, uint32_t nxt, bool rto);
+/* Recovery begins; in_flight: retransmissions of before that are still on their way; rto: by a timeout. */
+void tcp_undo_begin(struct tcp_undo *u, uint32_t una, uint32_t nxt, uint32_t in_flight, bool rto);
 
 /* A further timeout in the same recovery.  F-RTO starts again when it is for the same segment, else all is settled. */
 void tcp_undo_rto_again(struct tcp_undo *u, uint32_t una);
 
-/* A record was sent again in this recovery, with this TSval. */
-void tcp_undo_rexmit(struct tcp_undo *u, bool has_ts, uint32_t tsval);
+/* A record was sent again in this recovery, with this TSval.  oldest: it is the one at SND.UNA, and this is its first
+ * retransmission; only then does an echo tell (RFC 3522 §3.2). */
+void tcp_undo_rexmit(struct tcp_undo *u, bool oldest, bool has_ts, uint32_t tsval);
 
 /* One ACK; true: it was a mistake (once). */
 bool tcp_undo_ack(struct tcp_undo *u, const struct tcp_undo_ack *a);

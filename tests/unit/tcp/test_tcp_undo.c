@@ -11,7 +11,7 @@ begun(bool rto)
 {
 	struct tcp_undo u = {0};
 
-	tcp_undo_begin(&u, 1000, 11000, rto);
+	tcp_undo_begin(&u, 1000, 11000, 0, rto);
 	return u;
 }
 
@@ -45,12 +45,44 @@ test_eifel_rows(void **state)
 
 		u.dsack_seen = t[i].dsack_before;
 		a.emss = SEG;
-		tcp_undo_rexmit(&u, true, 500);
-		tcp_undo_rexmit(&u, true, 700); /* does not overwrite RetransmitTS */
+		tcp_undo_rexmit(&u, true, true, 500);
+		tcp_undo_rexmit(&u, true, true, 700); /* does not overwrite RetransmitTS */
 		if (tcp_undo_ack(&u, &a) != t[i].mistake)
 			fail_msg("%s", t[i].what);
 		assert_false(t[i].mistake && tcp_undo_ack(&u, &a)); /* once */
 	}
+}
+
+/* An echo of a record that was sent again before this recovery tells nothing, nor that of another than the oldest. */
+static void
+test_eifel_needs_the_oldest(void **state)
+{
+	struct tcp_undo u = begun(false);
+	struct tcp_undo_ack a = {.una = 2000,
+				 .fack = 9000,
+				 .emss = SEG,
+				 .tsecr = 499,
+				 .delivered = SEG,
+				 .has_ts = true,
+				 .advanced = true};
+
+	tcp_undo_rexmit(&u, false, true, 500);
+	tcp_undo_rexmit(&u, true, true, 501);
+	assert_false(tcp_undo_ack(&u, &a));
+}
+
+/* Retransmissions that were on their way when recovery began have to be reported too. */
+static void
+test_dsack_of_before(void **state)
+{
+	struct tcp_undo u = {0};
+	struct tcp_undo_ack a = {.una = 9000, .fack = 9000, .emss = SEG, .dsack = true, .dsack_block = {1000, 2000}};
+
+	tcp_undo_begin(&u, 1000, 11000, 1, false);
+	tcp_undo_rexmit(&u, false, false, 0);
+	assert_false(tcp_undo_ack(&u, &a));
+	a.dsack_block = (struct iw_range){2000, 3000};
+	assert_true(tcp_undo_ack(&u, &a));
 }
 
 /* Only when each retransmission was reported. */
@@ -63,7 +95,7 @@ test_dsack_counts(void **state)
 	a.dsack_block = (struct iw_range){1000, 2000};
 	assert_false(tcp_undo_ack(&u, &a)); /* nothing was sent again yet */
 	for (uint32_t i = 0; i < 3; i++)
-		tcp_undo_rexmit(&u, false, 0);
+		tcp_undo_rexmit(&u, true, false, 0);
 	assert_false(tcp_undo_ack(&u, &a));
 	a.dsack_block = (struct iw_range){0, 1000}; /* of before */
 	assert_false(tcp_undo_ack(&u, &a));
@@ -279,10 +311,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_eifel_rows),   cmocka_unit_test(test_dsack_counts),
-		cmocka_unit_test(test_frto_steps),   cmocka_unit_test(test_rto_again),
-		cmocka_unit_test(test_dsack_undo),   cmocka_unit_test(test_frto_undo),
-		cmocka_unit_test(test_frto_genuine), cmocka_unit_test(test_eifel_undo),
+		cmocka_unit_test(test_eifel_rows),
+		cmocka_unit_test(test_dsack_counts),
+		cmocka_unit_test(test_eifel_needs_the_oldest),
+		cmocka_unit_test(test_dsack_of_before),
+		cmocka_unit_test(test_frto_steps),
+		cmocka_unit_test(test_rto_again),
+		cmocka_unit_test(test_dsack_undo),
+		cmocka_unit_test(test_frto_undo),
+		cmocka_unit_test(test_frto_genuine),
+		cmocka_unit_test(test_eifel_undo),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
