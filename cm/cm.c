@@ -50,8 +50,10 @@ cm_create(struct iw_env *env, struct tcp *tcp, struct rdmap *rdmap, const struct
 	cm->tw = iw_env_alloc(sizeof(*cm->tw) * ids);
 	if (cm->tw && iw_pool_init(&cm->ids, sizeof(struct cm_id), ids) == 0 &&
 	    iw_pool_init(&cm->setups, sizeof(struct cm_setup), ids) == 0 &&
-	    iw_pool_init(&cm->listeners, sizeof(struct cm_listener), params->max_listeners) == 0)
+	    iw_pool_init(&cm->listeners, sizeof(struct cm_listener), params->max_listeners) == 0) {
+		cm->setups.recycle = true; /* few are in use at once, however many connections there will have been */
 		return cm;
+	}
 	cm_free(cm);
 	return NULL;
 }

@@ -8,8 +8,8 @@
 
 #include "iw_addr.h"
 #include "len.h"
-#include "tcp_conn.h"
 #include "tcp_accept.h"
+#include "tcp_conn.h"
 #include "tcp_isn.h"
 #include "tcp_listen.h"
 #include "tcp_pmtu.h"
@@ -137,24 +137,23 @@ tcp_destroy(struct tcp *tcp)
 
 /* ---- opening ---- */
 
-/* Enters the connection under a free source port: the caller's, or a random one (RFC 6056 §3.3.1). */
+/* Enters the connection under a free source port: the caller's, or a random one (RFC 6056 §3.3.1).  When every port
+ * leads to this peer already the walk ends after all of them. */
 static struct tcp_conn *
 create_on_port(struct tcp *tcp, struct iw_addr *local, const struct iw_addr *remote, uint64_t now_ns, int *err)
 {
 	struct tcp_isn_ports walk;
-	struct tcp_conn *c = NULL;
 
 	if (local->port)
 		return tcp_conn_create(tcp, local, remote, 0, now_ns, err);
 	*err = -IW_E_ADDRNOTAVAIL;
 	for (local->port = tcp_isn_port_first(&walk, tcp->env); local->port; local->port = tcp_isn_port_next(&walk)) {
-		if (tcp_demux_port_listens(&tcp->demux, local->port))
-			continue;
-		c = tcp_conn_create(tcp, local, remote, 0, now_ns, err);
-		if (c || *err != -IW_E_ADDRINUSE)
-			return c;
+		struct tcp_tuple tuple = tcp_tuple_of(local, remote);
+
+		if (!tcp_demux_port_listens(&tcp->demux, local->port) &&
+		    tcp_demux_find(&tcp->demux, &tuple).kind == TCP_DEMUX_NONE)
+			return tcp_conn_create(tcp, local, remote, 0, now_ns, err);
 	}
-	*err = -IW_E_ADDRNOTAVAIL;
 	return NULL;
 }
 

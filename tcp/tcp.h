@@ -80,7 +80,8 @@ int tcp_listen(struct tcp *tcp, struct iw_addr *addr, uint32_t backlog, uint32_t
 void tcp_unlisten(struct tcp *tcp, uint32_t listener, uint64_t now_ns);
 
 /* Opens actively.  local->ip all zero: ours; local->port 0: random (RFC 6056).  A SYN leaves at the next emit.
- * -IW_E_ADDRNOTAVAIL, -IW_E_ADDRINUSE, -IW_E_HOSTUNREACH, -IW_E_NOMEM. */
+ * -IW_E_ADDRINUSE (this port leads to this peer already), -IW_E_ADDRNOTAVAIL (every port does; or not our address),
+ * -IW_E_HOSTUNREACH, -IW_E_NOMEM. */
 int tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_attr *attr,
 	     uint32_t owner, uint64_t now_ns, uint32_t *conn);
 

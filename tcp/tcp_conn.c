@@ -17,29 +17,6 @@
 #define MSS_DEFAULT_V6 1220
 #define WND_UNSCALED_MAX 65535u
 
-/* The least shift that lets the whole buffer be advertised (RFC 7323 §2.3). */
-static uint8_t
-wscale_for(uint32_t octets)
-{
-	uint8_t shift = 0;
-
-	while (shift < TCP_WS_MAX && octets >> shift > WND_UNSCALED_MAX)
-		shift++;
-	return shift;
-}
-
-uint8_t
-tcp_conn_wscale(const struct tcp *tcp)
-{
-	return wscale_for(tcp->params.rcv_buf_max);
-}
-
-uint32_t
-tcp_conn_first_window(const struct tcp *tcp)
-{
-	return tcp->params.rcv_buf < WND_UNSCALED_MAX ? tcp->params.rcv_buf : WND_UNSCALED_MAX;
-}
-
 /* Everything that does not depend on the peer's SYN. */
 static void
 init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
@@ -49,7 +26,7 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	c->iss = tcp_isn_seq(tcp->env, &tuple, now_ns);
 	c->ts_offset = tcp_isn_ts_offset(tcp->env, &tuple);
 	c->rcv_buf = tcp->params.rcv_buf;
-	c->rcv_wscale = tcp_conn_wscale(tcp);
+	c->rcv_wscale = tcp_out_wscale(tcp);
 	c->peer_mss = tcp_out_own_mss(tcp, tcp_conn_remote(c));
 	c->last_rx_ns = c->last_tx_ns = now_ns;
 	for (uint32_t i = 0; i < TCP_TIMERS; i++)

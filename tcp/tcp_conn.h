@@ -15,10 +15,6 @@ struct tcp_conn *tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, c
 /* From CLOSED to SYN_RCVD as if it had been there when *syn was answered with our SYN-ACK <SEQ=iss>: what follows is
  * the handshake's last ACK.  false: no record for the SYN; nothing for the caller to do but free it. */
 bool tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, uint32_t iss, const struct tcp_seg *syn, uint64_t now_ns);
-/* The shift for our windows, offered in each SYN. */
-uint8_t tcp_conn_wscale(const struct tcp *tcp);
-/* What a SYN-ACK advertises: never scaled (RFC 7323 §2.2). */
-uint32_t tcp_conn_first_window(const struct tcp *tcp);
 /* Frees it and all that it holds, whatever its state; says nothing to the peer. */
 void tcp_conn_free(struct tcp *tcp, struct tcp_conn *c);
 

@@ -52,6 +52,18 @@ options_of(const struct tcp_seg *syn)
 	       ((syn->flags & ECN_FLAGS) == ECN_FLAGS ? OPT_ECN : 0);
 }
 
+struct tcp_seg
+tcp_cookie_kept(const struct tcp_seg *syn)
+{
+	struct tcp_seg kept = *syn;
+
+	if (syn->has_ts)
+		return kept;
+	kept.flags &= (uint8_t)~ECN_FLAGS;
+	kept.has_ws = kept.sack_perm = false;
+	return kept;
+}
+
 uint32_t
 tcp_cookie_make(const struct iw_env *env, const struct tcp_tuple *t, const struct tcp_seg *syn, uint64_t now_ns,
 		uint32_t *tsval)

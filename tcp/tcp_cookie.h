@@ -20,6 +20,9 @@
 
 #define TCP_COOKIE_SLOT_NS (64 * IW_SEC)
 
+/* *syn without what a cookie cannot keep: all that our SYN-ACK may agree to. */
+struct tcp_seg tcp_cookie_kept(const struct tcp_seg *syn);
+
 /* The ISN that answers *syn.  *tsval: our clock now; out: what the SYN-ACK must carry. */
 uint32_t tcp_cookie_make(const struct iw_env *env, const struct tcp_tuple *t, const struct tcp_seg *syn,
 			 uint64_t now_ns, uint32_t *tsval);

@@ -145,13 +145,12 @@ static void
 send_cookie(struct tcp *tcp, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
 {
 	uint32_t tsval = clock_of(tcp, e, rx->now_ns), iss;
-	struct tcp_seg syn = rx->seg;
+	struct tcp_seg syn = tcp_cookie_kept(&rx->seg);
 
 	if (timewait) {
 		tcp->n.rx_syn_nomem++;
 		return;
 	}
-	syn.flags = TCP_SYN; /* a cookie has no place for ECN */
 	iss = tcp_cookie_make(tcp->env, &e->tuple, &syn, rx->now_ns, &tsval);
 	tcp->n.syn_cookies++;
 	tcp->cookie_ns = rx->now_ns;
@@ -258,7 +257,7 @@ challenge(struct tcp *tcp, const struct tcp_syn_rec *rec, const struct ends *e, 
 			      .flags = TCP_ACK,
 			      .seq = rec->iss + 1,
 			      .ack = rec->irs + 1,
-			      .wnd = (uint16_t)(tcp_conn_first_window(tcp) >> (syn.has_ws ? tcp_conn_wscale(tcp) : 0)),
+			      .wnd = (uint16_t)(tcp_out_first_window(tcp) >> (syn.has_ws ? tcp_out_wscale(tcp) : 0)),
 			      .has_ts = syn.has_ts,
 			      .tsecr = syn.tsval};
 
@@ -272,7 +271,7 @@ challenge(struct tcp *tcp, const struct tcp_syn_rec *rec, const struct ends *e, 
 static struct tcp_conn *
 rx_rec(struct tcp *tcp, struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
 {
-	switch (tcp_syn_check(rec, &rx->seg, tcp_conn_first_window(tcp))) {
+	switch (tcp_syn_check(rec, &rx->seg, tcp_out_first_window(tcp))) {
 	case TCP_SYN_TAKE:
 		return complete(tcp, rec, e, rx, timewait);
 	case TCP_SYN_REPEAT:

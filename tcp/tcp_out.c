@@ -7,7 +7,6 @@
 #include "iw_addr.h"
 #include "len.h"
 #include "seq.h"
-#include "tcp_conn.h"
 #include "tcp_ecn.h"
 #include "tcp_isn.h"
 #include "tcp_pvt.h"
@@ -121,6 +120,29 @@ uint16_t
 tcp_out_own_mss(const struct tcp *tcp, const struct iw_addr *remote)
 {
 	return (uint16_t)(net_if(tcp->net)->mtu - (iw_addr_is_v4(remote) ? HEADERS_V4 : HEADERS_V6));
+}
+
+/* The least shift that lets the whole buffer be advertised (RFC 7323 §2.3). */
+static uint8_t
+wscale_for(uint32_t octets)
+{
+	uint8_t shift = 0;
+
+	while (shift < TCP_WS_MAX && octets >> shift > WND_FIELD_MAX)
+		shift++;
+	return shift;
+}
+
+uint8_t
+tcp_out_wscale(const struct tcp *tcp)
+{
+	return wscale_for(tcp->params.rcv_buf_max);
+}
+
+uint32_t
+tcp_out_first_window(const struct tcp *tcp)
+{
+	return tcp->params.rcv_buf < WND_FIELD_MAX ? tcp->params.rcv_buf : WND_FIELD_MAX;
 }
 
 /* SYN offers everything; SYN-ACK what the peer has offered.  Its window is never scaled (RFC 7323 §2.2). */
@@ -261,16 +283,18 @@ tcp_out_syn_ack(struct tcp *tcp, const struct iw_addr *local, const struct iw_ad
 			      .flags = (uint8_t)(TCP_SYN | TCP_ACK | tcp_ecn_answer(tcp, syn)),
 			      .seq = iss,
 			      .ack = syn->seq + 1,
-			      .wnd = (uint16_t)tcp_conn_first_window(tcp),
+			      .wnd = (uint16_t)tcp_out_first_window(tcp),
 			      .has_mss = true,
 			      .mss = tcp_out_own_mss(tcp, remote),
 			      .has_ws = syn->has_ws,
-			      .ws = tcp_conn_wscale(tcp),
+			      .ws = tcp_out_wscale(tcp),
 			      .sack_perm = syn->sack_perm,
 			      .has_ts = syn->has_ts,
 			      .tsval = tsval,
 			      .tsecr = syn->tsval};
 
+	if ((syn->flags & (TCP_ECE | TCP_CWR)) == (TCP_ECE | TCP_CWR) && !tcp->params.no_ecn)
+		seg.flags |= TCP_ECE; /* RFC 3168 §6.1.1 */
 	tcp_out_seg(tcp, local, remote, &seg, now_ns);
 }
 

@@ -44,4 +44,9 @@ void tcp_out_refuse(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp
 /* What our SYN says: MSS for our link. */
 uint16_t tcp_out_own_mss(const struct tcp *tcp, const struct iw_addr *remote);
 
+/* The shift for our windows, offered in each SYN. */
+uint8_t tcp_out_wscale(const struct tcp *tcp);
+/* What a SYN-ACK advertises: never scaled (RFC 7323 §2.2). */
+uint32_t tcp_out_first_window(const struct tcp *tcp);
+
 #endif

@@ -4,6 +4,9 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((uintptr_t)2 << 20)
 
 _Thread_local uint32_t iw_env_alloc_fuse;
 
@@ -36,9 +39,20 @@ iw_env_alloc(size_t size)
 	if (rounded < size || (iw_env_alloc_fuse && --iw_env_alloc_fuse == 0))
 		return NULL;
 	p = aligned_alloc(64, rounded ? rounded : 64);
+	iw_env_hint_huge(p, rounded);
 	if (p)
 		memset(p, 0, rounded);
 	return p;
+}
+
+void
+iw_env_hint_huge(void *p, size_t size)
+{
+	uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1),
+		  to = ((uintptr_t)p + size) & ~(HUGE_PAGE - 1);
+
+	if (p && size >= 16 * HUGE_PAGE && from < to)
+		madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
 void

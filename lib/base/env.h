@@ -19,8 +19,17 @@ struct iw_env {
 };
 
 /* Which keyed hash: the same input never gives related outputs for two purposes. */
-enum iw_env_purpose { IW_HASH_DRAW, IW_HASH_ISN, IW_HASH_TSOFF, IW_HASH_DEMUX, IW_HASH_STAG, IW_HASH_PORT,
-		      IW_HASH_SYN, IW_HASH_COOKIE, IW_HASH_LIMIT };
+enum iw_env_purpose {
+	IW_HASH_DRAW,
+	IW_HASH_ISN,
+	IW_HASH_TSOFF,
+	IW_HASH_DEMUX,
+	IW_HASH_STAG,
+	IW_HASH_PORT,
+	IW_HASH_SYN,
+	IW_HASH_COOKIE,
+	IW_HASH_LIMIT
+};
 
 /* SipHash-2-4 of len octets under the secret, for one purpose. */
 uint64_t iw_env_hash(const struct iw_env *env, enum iw_env_purpose purpose, const void *data, size_t len);
@@ -32,6 +41,8 @@ uint64_t iw_env_draw(struct iw_env *env);
  * fail by setting iw_env_alloc_fuse to n (0: never). */
 void *iw_env_alloc(size_t size);
 void iw_env_free(void *p);
+/* Large memory, before it is touched: large pages where the system has them, for fewer TLB misses.  A hint. */
+void iw_env_hint_huge(void *p, size_t size);
 extern _Thread_local uint32_t iw_env_alloc_fuse;
 
 #endif

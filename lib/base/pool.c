@@ -13,9 +13,14 @@
 static void *
 map(uint64_t size)
 {
+	void *p;
+
 	if (iw_env_alloc_fuse && --iw_env_alloc_fuse == 0)
 		return NULL;
-	return calloc(1, size);
+	p = calloc(1, size);
+
+	iw_env_hint_huge(p, size);
+	return p;
 }
 
 int
@@ -51,7 +56,7 @@ take_slot(struct iw_pool *pool)
 {
 	uint32_t slot = pool->head;
 
-	if (pool->fresh < pool->max)
+	if (pool->fresh < pool->max && !(pool->recycle && slot != NONE))
 		return pool->fresh++;
 	if (slot == NONE)
 		return NONE;

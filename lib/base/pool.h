@@ -23,6 +23,8 @@ struct iw_pool {
 	uint32_t head, tail; /* free slots, first in first out; UINT32_MAX: none */
 	uint32_t fresh;      /* slots from here on were never used */
 	uint32_t used;
+	bool recycle;  /* set it after init: slots that were used come before fresh ones, so that memory that was never
+			  used at the same time is never touched; generations wrap sooner */
 	uint32_t fuse; /* tests: the fuse-th get from now fails; 0: never */
 };
 

@@ -181,6 +181,28 @@ test_mbufs_without_eal(void **state)
 	mbufpool_destroy(mp);
 }
 
+/* recycle: memory that was never needed at the same time is never touched. */
+static void
+test_recycled_slots_come_first(void **state)
+{
+	struct iw_pool pool;
+	uint32_t h;
+
+	(void)state;
+	assert_int_equal(iw_pool_init(&pool, 8, 100), 0);
+	pool.recycle = true;
+	for (int i = 0; i < 50; i++) {
+		assert_non_null(iw_pool_get(&pool, &h));
+		assert_int_equal(pool.fresh, 1);
+		iw_pool_put(&pool, h);
+		assert_null(iw_pool_at(&pool, h));
+	}
+	assert_non_null(iw_pool_get(&pool, &h));
+	assert_non_null(iw_pool_get(&pool, &h));
+	assert_int_equal(pool.fresh, 2);
+	iw_pool_fini(&pool);
+}
+
 int
 main(void)
 {
@@ -189,6 +211,7 @@ main(void)
 		cmocka_unit_test(test_slots_are_reused_late),       cmocka_unit_test(test_objects_are_zero_and_aligned),
 		cmocka_unit_test(test_walk_sees_what_is_used),      cmocka_unit_test(test_fuse_fails_one_get),
 		cmocka_unit_test(test_init_when_memory_is_short),   cmocka_unit_test(test_mbufs_without_eal),
+		cmocka_unit_test(test_recycled_slots_come_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

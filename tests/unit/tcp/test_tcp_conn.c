@@ -89,6 +89,42 @@ test_T26_source_ports(void **state)
 	script_fini(&x);
 }
 
+/* Spec T26: every port leads to this peer already: an error of its own, other peers are not concerned; the port that
+ * becomes free is found. */
+static void
+test_T26_ports_exhausted(void **state)
+{
+	struct tcp_params params = sim_params();
+	struct script x;
+	struct iw_addr own, any = {0}, peer, other;
+	uint32_t ref[32768], conn, n;
+	struct tcp_info info;
+
+	script_init(&x);
+	tcp_destroy(HOST(x));
+	params.max_timewait = 40000;
+	HOST(x) = tcp_create(&x.sim.h[0].env, x.sim.h[0].net, &params, x.sim.now_ns);
+	own = x.sim.h[0].nif.addr;
+	peer = other = x.sim.h[1].nif.addr;
+	peer.port = 80;
+	other.port = 81;
+	for (n = 0; n < 32768; n++) {
+		struct tcp_tuple t;
+
+		own.port = (uint16_t)(32768 + n);
+		t = tcp_tuple_of(&own, &peer);
+		assert_int_equal(tcp_demux_add(&HOST(x)->demux, &t, TCP_DEMUX_TIMEWAIT, 1, &ref[n]), 0);
+	}
+	assert_int_equal(tcp_open(HOST(x), &any, &peer, NULL, 0, x.sim.now_ns, &conn), -IW_E_ADDRNOTAVAIL);
+	assert_int_equal(tcp_conn_count(HOST(x)), 0);
+	assert_int_equal(tcp_open(HOST(x), &any, &other, NULL, 0, x.sim.now_ns, &conn), 0);
+	tcp_demux_del(&HOST(x)->demux, ref[12345]);
+	assert_int_equal(tcp_open(HOST(x), &any, &peer, NULL, 0, x.sim.now_ns, &conn), 0);
+	assert_true(tcp_conn_info(HOST(x), conn, &info));
+	assert_int_equal(info.local.port, 32768 + 12345);
+	script_fini(&x);
+}
+
 /* ABORT in each state: RST where RFC 9293 §3.10.5 has one, CLOSED, and no ready entry. */
 static void
 test_abort_in_every_state(void **state)
@@ -234,6 +270,7 @@ main(void)
 		cmocka_unit_test(test_emss),
 		cmocka_unit_test(test_open_errors),
 		cmocka_unit_test(test_T26_source_ports),
+		cmocka_unit_test(test_T26_ports_exhausted),
 		cmocka_unit_test(test_abort_in_every_state),
 		cmocka_unit_test(test_T35_release_in_every_state),
 		cmocka_unit_test(test_abort_all),

@@ -244,6 +244,8 @@ test_T24_flood(void **state)
 		peer_syn(&x, 999);
 		syn_ack = script_out(&x);
 		assert_int_equal(syn_ack.has_ts, x.ts);
+		assert_int_equal(syn_ack.has_ws, x.ts && x.ws); /* no more than will be remembered */
+		assert_int_equal(syn_ack.sack_perm, x.ts && x.sack);
 		assert_int_equal(tcp_syn_count(HOST(x)), 64);
 		{
 			struct tcp_seg ack = script_seg(&x, TCP_ACK | TCP_PSH, x.seq, syn_ack.seq + 1);

@@ -221,12 +221,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_T32_hard_and_soft),
-		cmocka_unit_test(test_T32_too_big),
-		cmocka_unit_test(test_T32_plateaus_and_floor),
-		cmocka_unit_test(test_T32_forged_too_big),
-		cmocka_unit_test(test_T32_raised_again),
-		cmocka_unit_test(test_black_hole),
+		cmocka_unit_test(test_T32_hard_and_soft),      cmocka_unit_test(test_T32_too_big),
+		cmocka_unit_test(test_T32_plateaus_and_floor), cmocka_unit_test(test_T32_forged_too_big),
+		cmocka_unit_test(test_T32_raised_again),       cmocka_unit_test(test_black_hole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -416,11 +416,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_T27_rto_back_off),      cmocka_unit_test(test_T27_user_timeout),
-		cmocka_unit_test(test_syn_retries),           cmocka_unit_test(test_syn_timeout),
-		cmocka_unit_test(test_T27_syn_lost),          cmocka_unit_test(test_syn_ack_retries),
-		cmocka_unit_test(test_T31_keepalive),         cmocka_unit_test(test_T21_fin_wait_2),
-		cmocka_unit_test(test_released_is_bounded),   cmocka_unit_test(test_T10_persist),
+		cmocka_unit_test(test_T27_rto_back_off),
+		cmocka_unit_test(test_T27_user_timeout),
+		cmocka_unit_test(test_syn_retries),
+		cmocka_unit_test(test_syn_timeout),
+		cmocka_unit_test(test_T27_syn_lost),
+		cmocka_unit_test(test_syn_ack_retries),
+		cmocka_unit_test(test_T31_keepalive),
+		cmocka_unit_test(test_T21_fin_wait_2),
+		cmocka_unit_test(test_released_is_bounded),
+		cmocka_unit_test(test_T10_persist),
 		cmocka_unit_test(test_T10_probe_octet_taken),
 		cmocka_unit_test(test_T31_keepalive_numbers),
 		cmocka_unit_test(test_T31_keepalive_with_data),

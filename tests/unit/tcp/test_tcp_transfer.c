@@ -295,6 +295,30 @@ test_link_down(void **state)
 	}
 }
 
+/* Fault 33, spec T36: each mbuf and each object fails once, in turn, on each side: everything arrives all the same,
+ * both FINs included, and nothing is left. */
+static void
+test_T36_each_allocation_fails_once(void **state)
+{
+	for (uint32_t side = 0; side < 2; side++)
+		for (uint32_t n = 1; n <= 60; n++) {
+			struct sim s;
+
+			sim_init(&s, n, true);
+			if (n <= 25)
+				mbufpool_set_fuse(s.h[side].env.ctl_pool, n);
+			else if (n <= 50)
+				mbufpool_set_fuse(s.h[side].env.data_pool, n - 25);
+			else if (side == 1)
+				s.h[1].tcp->conns.fuse = 1;
+			s.loss_ppm = n % 5 == 0 && n <= 50
+					     ? 50000
+					     : 0; /* the last ACK has to come through for its object to fail */
+			transfer(&s, 9000, 200 * IW_SEC);
+			sim_fini(&s);
+		}
+}
+
 int
 main(void)
 {
@@ -308,6 +332,7 @@ main(void)
 		cmocka_unit_test(test_out_of_mbufs),
 		cmocka_unit_test(test_T36_dry_pools),
 		cmocka_unit_test(test_link_down),
+		cmocka_unit_test(test_T36_each_allocation_fails_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
