@@ -23,14 +23,6 @@ tcp_ecn_syn_flags(const struct tcp *tcp, struct tcp_conn *c, bool syn_ack, bool 
 	return TCP_ECE | TCP_CWR;
 }
 
-uint8_t
-tcp_ecn_answer(const struct tcp *tcp, const struct tcp_seg *syn)
-{
-	uint8_t both = TCP_ECE | TCP_CWR;
-
-	return (syn->flags & both) == both && !tcp->params.no_ecn ? TCP_ECE : 0;
-}
-
 void
 tcp_ecn_take_syn(const struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg)
 {
@@ -41,7 +33,7 @@ tcp_ecn_take_syn(const struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg
 	if (seg->flags & TCP_ACK)
 		ok = flags == TCP_ECE && tcp_conn_has(c, TCP_CONN_ECN_ASKED);
 	else
-		ok = tcp_ecn_answer(tcp, seg) != 0;
+		ok = flags == (TCP_ECE | TCP_CWR) && !tcp->params.no_ecn;
 	if (ok)
 		tcp_conn_set(c, TCP_CONN_ECN);
 	else

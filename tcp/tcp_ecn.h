@@ -22,9 +22,6 @@ enum tcp_ecn_kind {
 /* Flags of our SYN or SYN-ACK: ECE and CWR, ECE, or none. */
 uint8_t tcp_ecn_syn_flags(const struct tcp *tcp, struct tcp_conn *c, bool syn_ack, bool again);
 
-/* Of the SYN-ACK that answers this SYN before there is a connection. */
-uint8_t tcp_ecn_answer(const struct tcp *tcp, const struct tcp_seg *syn);
-
 /* The peer's SYN or SYN-ACK. */
 void tcp_ecn_take_syn(const struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg);
 

@@ -280,7 +280,7 @@ tcp_out_syn_ack(struct tcp *tcp, const struct iw_addr *local, const struct iw_ad
 {
 	struct tcp_seg seg = {.sport = local->port,
 			      .dport = remote->port,
-			      .flags = (uint8_t)(TCP_SYN | TCP_ACK | tcp_ecn_answer(tcp, syn)),
+			      .flags = TCP_SYN | TCP_ACK,
 			      .seq = iss,
 			      .ack = syn->seq + 1,
 			      .wnd = (uint16_t)tcp_out_first_window(tcp),

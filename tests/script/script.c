@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "script.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "script_pvt.h"
 
 #include "iw_addr.h"
 #include "mbufpool.h"
@@ -25,8 +17,8 @@ script_octet(uint64_t place)
 
 /* ---- failures name the row ---- */
 
-static const char *
-flag_text(uint8_t flags, char text[9])
+const char *
+script_flag_text(uint8_t flags, char text[9])
 {
 	char *p = text;
 
@@ -37,23 +29,15 @@ flag_text(uint8_t flags, char text[9])
 	return text;
 }
 
-static const char *
-seg_text(const struct script *x, const struct wire_seg *s, char *buf, size_t len)
+const char *
+script_seg_text(const struct script *x, const struct wire_seg *s, char *buf, size_t len)
 {
 	char flags[9];
 
-	snprintf(buf, len, "<%s seq %u ack %u len %u wnd %u>", flag_text(s->flags, flags), s->seq - x->our_iss,
+	snprintf(buf, len, "<%s seq %u ack %u len %u wnd %u>", script_flag_text(s->flags, flags), s->seq - x->our_iss,
 		 s->flags & A ? s->ack - x->iss : s->ack, s->len, s->wnd);
 	return buf;
 }
-
-#define ROW_FAIL(x, ...)                                                          \
-	do {                                                                      \
-		char what_[400];                                                  \
-		snprintf(what_, sizeof(what_), __VA_ARGS__);                      \
-		fail_msg("%s, line %u, at %.6f s: %s", (x)->name, (x)->row->line, \
-			 (double)((x)->now_ns - (x)->start_ns) / 1e9, what_);     \
-	} while (0)
 
 void
 script_check(struct script *x, bool ok, const char *what, uint64_t is)
@@ -402,7 +386,7 @@ must_be_empty(struct script *x)
 	char text[120];
 
 	if (x->head != x->tail)
-		ROW_FAIL(x, "not expected: %s", seg_text(x, &x->q[x->head % SCRIPT_QUEUE], text, sizeof(text)));
+		ROW_FAIL(x, "not expected: %s", script_seg_text(x, &x->q[x->head % SCRIPT_QUEUE], text, sizeof(text)));
 }
 
 void
@@ -427,80 +411,6 @@ row_icmp(struct script *x, const struct script_row *r)
 
 	script_frame(x, wire_icmp(x->env.data_pool, r->type, r->code, r->word, &sent, 8));
 	script_settle(x);
-}
-
-/* ---- rows: out ---- */
-
-static void
-check_options(struct script *x, const struct script_row *r, const struct wire_seg *s)
-{
-	uint8_t there = (uint8_t)(s->has_mss * O_MSS | s->has_ws * O_WS | s->sack_ok * O_SACK | s->has_ts * O_TS);
-
-	if (s->n_sack)
-		there |= O_SACK;
-	if ((there & r->opt) != r->opt || (there & r->no_opt))
-		ROW_FAIL(x, "options 0x%x, must have 0x%x, must not have 0x%x", there, r->opt, r->no_opt);
-	for (uint32_t i = 0; i < WIRE_SACKS && r->sack[i][1]; i++)
-		if (i >= s->n_sack || s->sack[i][0] != x->iss + r->sack[i][0] ||
-		    s->sack[i][1] != x->iss + r->sack[i][1])
-			ROW_FAIL(x, "SACK block %u of %u is %u-%u, not %u-%u", i, s->n_sack, s->sack[i][0] - x->iss,
-				 s->sack[i][1] - x->iss, r->sack[i][0], r->sack[i][1]);
-	if ((r->mss && s->mss != r->mss) || (r->tsecr && s->tsecr != r->tsecr) || (r->ecn && s->ecn != r->ecn - 1))
-		ROW_FAIL(x, "MSS %u, TSecr %u, ECN %u", s->mss, s->tsecr, s->ecn);
-	if ((r->wnd && s->wnd != r->wnd) || (r->wnd0 && s->wnd))
-		ROW_FAIL(x, "window %u", s->wnd);
-}
-
-static bool
-seg_matches(const struct script *x, const struct script_row *r, const struct wire_seg *s, uint32_t seq)
-{
-	uint32_t ack = r->abs_ack ? s->ack : s->ack - x->iss;
-	uint8_t idle = P;
-
-	if ((s->flags & (S | A)) == S && !(r->flags & (E | W)))
-		idle |= E | W; /* whether we offer ECN is a matter of its own script */
-	if (!(r->any & ANY_FLAGS) && (s->flags & ~idle) != (r->flags & ~P))
-		return false;
-	return (r->any & ANY_SEQ || s->seq - x->our_iss == seq) && (r->any & ANY_LEN || s->len == r->len) &&
-	       (r->any & ANY_ACK || !(s->flags & A) || ack == r->ack);
-}
-
-static void
-check_time(struct script *x, const struct script_row *r, uint64_t at)
-{
-	uint64_t tol = r->tol ? r->tol : r->dt == 0 ? 0 : r->dt / 50 > IW_MS ? r->dt / 50 : IW_MS;
-	uint64_t want = x->mark_ns + r->dt;
-
-	if (!(r->any & ANY_TIME) && (at + tol < want || at > want + tol))
-		ROW_FAIL(x, "came %.6f s after the row before, not %.6f s", (double)(at - x->mark_ns) / 1e9,
-			 (double)r->dt / 1e9);
-}
-
-static void
-one_out(struct script *x, const struct script_row *r, uint32_t seq)
-{
-	uint64_t tol = r->tol ? r->tol : r->dt == 0 ? 0 : r->dt / 50 > IW_MS ? r->dt / 50 : IW_MS;
-	const struct wire_seg *s = &x->q[x->head % SCRIPT_QUEUE];
-	char text[120], flags[9];
-
-	if (x->head == x->tail)
-		script_advance(x, r->any & ANY_TIME ? x->now_ns + 100 * SEC : x->mark_ns + r->dt + tol);
-	if (x->head == x->tail)
-		ROW_FAIL(x, "nothing came out, expected <%s seq %u ack %u len %u>", flag_text(r->flags, flags), seq,
-			 r->ack, r->len);
-	if (!seg_matches(x, r, s, seq))
-		ROW_FAIL(x, "expected <%s seq %u ack %u len %u>, not %s", flag_text(r->flags, flags), seq, r->ack,
-			 r->len, seg_text(x, s, text, sizeof(text)));
-	check_options(x, r, s);
-	check_time(x, r, x->at_ns[x->head % SCRIPT_QUEUE]);
-	x->mark_ns = x->at_ns[x->head++ % SCRIPT_QUEUE];
-}
-
-static void
-row_out(struct script *x, const struct script_row *r)
-{
-	for (uint32_t i = 0; i < (r->n ? r->n : 1); i++)
-		one_out(x, r, r->seq + i * r->len);
 }
 
 /* ---- rows: the application ---- */
@@ -598,15 +508,15 @@ static void
 play_row(struct script *x, const struct script_row *r)
 {
 	static void (*const play[])(struct script *, const struct script_row *) = {
-		[ROW_IN] = script_in,      [ROW_OUT] = row_out,   [ROW_SKIP] = row_skip,   [ROW_LISTEN] = row_listen,
-		[ROW_OPEN] = row_open,     [ROW_SEND] = row_app,  [ROW_HOLD] = row_app,    [ROW_READ] = row_read,
-		[ROW_CLOSE] = row_app,     [ROW_ABORT] = row_app, [ROW_RELEASE] = row_app, [ROW_STATE] = row_check,
-		[ROW_READY] = row_check,   [ROW_GOT] = row_check, [ROW_COUNT] = row_check, [ROW_ICMP] = row_icmp,
-		[ROW_COUNTER] = row_check, [ROW_CALL] = NULL,     [ROW_QUIET] = NULL};
+		[ROW_IN] = script_in,      [ROW_OUT] = script_out, [ROW_SKIP] = row_skip,   [ROW_LISTEN] = row_listen,
+		[ROW_OPEN] = row_open,     [ROW_SEND] = row_app,   [ROW_HOLD] = row_app,    [ROW_READ] = row_read,
+		[ROW_CLOSE] = row_app,     [ROW_ABORT] = row_app,  [ROW_RELEASE] = row_app, [ROW_STATE] = row_check,
+		[ROW_READY] = row_check,   [ROW_GOT] = row_check,  [ROW_COUNT] = row_check, [ROW_ICMP] = row_icmp,
+		[ROW_COUNTER] = row_check, [ROW_CALL] = NULL,      [ROW_QUIET] = NULL};
 
 	x->row = r;
 	if (r->what == ROW_OUT) {
-		row_out(x, r);
+		script_out(x, r);
 		return;
 	}
 	if (r->what != ROW_SKIP) {

@@ -74,7 +74,7 @@ enum { TAKE = 1, FIN = 2, MAY_TAKE = 4 };
 struct matrix_row {
 	const char *rfc;
 	uint16_t states;
-	uint8_t must, not; /* flags */
+	uint8_t must, not ; /* flags */
 	uint8_t pos, ack, len, ts;
 	uint16_t next; /* one of two with MAY_TAKE and FIN */
 	uint8_t answer, take;
