@@ -65,8 +65,9 @@ tcp_accept_check(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t n
 
 	if (seg->flags & TCP_RST)
 		return check_rst(seg, nxt, wnd);
-	/* RFC 7323 §3.2; the last ACK of the handshake is let off. */
-	if (tcp_conn_has(c, TCP_CONN_TS) && !seg->has_ts && c->state != TCP_SYN_RCVD)
+	/* RFC 7323 §3.2; the last ACK of the handshake is let off, and a SYN has to be answered whatever it lacks: a
+	 * peer that starts anew without timestamps could not get through for ever (RFC 5961 §4.2). */
+	if (tcp_conn_has(c, TCP_CONN_TS) && !seg->has_ts && c->state != TCP_SYN_RCVD && !(seg->flags & TCP_SYN))
 		return TCP_ACCEPT_NO_TS;
 	if (fails_paws(c, seg, now_ns))
 		return len ? TCP_ACCEPT_PAWS : TCP_ACCEPT_PAWS_EMPTY;

@@ -325,14 +325,14 @@ rx_listen(struct tcp *tcp, uint32_t listener, const struct ends *e, const struct
 	  uint32_t isn_after)
 {
 	const struct tcp_listener *l = listener_at(tcp, listener);
-	uint8_t kind = rx->seg.flags & (TCP_RST | TCP_ACK | TCP_SYN | TCP_FIN);
+	uint8_t kind = rx->seg.flags & (TCP_RST | TCP_ACK | TCP_SYN);
 
 	if (kind & TCP_RST)
 		tcp->n.rx_nobody_rst++;
 	else if (kind & TCP_ACK)
 		return rx_ack(tcp, listener, e, rx);
 	else if (kind != TCP_SYN)
-		tcp->n.rx_listen_bad++; /* no flags, FIN alone, SYN with FIN */
+		tcp->n.rx_listen_bad++; /* no flags, FIN alone; what comes with a SYN will come again */
 	else if (l->used >= l->backlog)
 		tcp->n.rx_backlog_full++;
 	else

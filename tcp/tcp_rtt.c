@@ -57,7 +57,7 @@ tcp_rtt_sample(struct tcp_rtt *r, uint64_t rtt_ns, uint64_t now_ns)
 	var = 4 * r->rttvar_ns > TCP_RTT_GRAIN_NS ? 4 * r->rttvar_ns : TCP_RTT_GRAIN_NS;
 	r->rto_ns = clamp(r->srtt_ns + var, r->rto_min_ns, TCP_RTO_MAX_NS);
 	r->latest_ns = rtt_ns;
-	r->backoff = 0;
+	r->backoff = r->kept = 0;
 	note_min(r, rtt_ns, now_ns);
 	assert(r->srtt_ns >= RTT_FLOOR_NS / 2);
 }
@@ -72,13 +72,14 @@ tcp_rtt_timeout(struct tcp_rtt *r)
 void
 tcp_rtt_progress(struct tcp_rtt *r)
 {
+	r->kept += r->backoff;
 	r->backoff = 0;
 }
 
 void
 tcp_rtt_established(struct tcp_rtt *r, bool syn_timed_out)
 {
-	r->backoff = 0;
+	r->backoff = r->kept = 0;
 	if (syn_timed_out && r->rto_ns < TCP_RTO_SYN_LOST_NS)
 		r->rto_ns = TCP_RTO_SYN_LOST_NS;
 }
@@ -87,7 +88,7 @@ uint64_t
 tcp_rtt_rto(const struct tcp_rtt *r)
 {
 	/* rto_ns < 2^36 and backoff stops when the product passes 2^36: no overflow. */
-	return iw_time_min(r->rto_ns << r->backoff, TCP_RTO_MAX_NS);
+	return iw_time_min(r->rto_ns << (r->backoff + r->kept), TCP_RTO_MAX_NS);
 }
 
 uint64_t

@@ -21,7 +21,8 @@ struct tcp_rtt {
 	uint64_t min_ns, min_older_ns; /* least RTT of this and the previous window of 5 min; IW_NEVER: none */
 	uint64_t min_since_ns;
 	uint64_t latest_ns;
-	uint8_t backoff; /* times the RTO was doubled since the last sample or tcp_rtt_progress() */
+	uint8_t backoff; /* timeouts since the last sample or tcp_rtt_progress() */
+	uint8_t kept;    /* those before, since the last sample: the RTO is doubled for each of both (Karn) */
 };
 
 /* rto_min_ns: 0 is TCP_RTO_MIN_NS. */
@@ -34,7 +35,8 @@ void tcp_rtt_sample(struct tcp_rtt *r, uint64_t rtt_ns, uint64_t now_ns);
 /* The retransmission timer fired: RTO doubles, up to TCP_RTO_MAX_NS (§5.5).  Never overflows. */
 void tcp_rtt_timeout(struct tcp_rtt *r);
 
-/* New data was acknowledged without a usable sample: the back-off ends (the next RTO is from SRTT again). */
+/* New data was acknowledged without a usable sample: the RTO stays as it is until there is one (§5; RFC 9293 MUST-18:
+ * Karn's algorithm), the next timeout counts as the first. */
 void tcp_rtt_progress(struct tcp_rtt *r);
 
 /* The handshake is over.  syn_timed_out: a SYN had been retransmitted by timeout: RTO at least 3 s until the next

@@ -133,6 +133,19 @@ take_syn_ack(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	tcp_rx_fin(tcp, c, rx);
 }
 
+/* The peer has lost its state, and loses the rest of it by our RST: now our SYN will be welcome.  Once for each, not
+ * as often as somebody likes to send bad ACKs: SYNs count. */
+static void
+syn_again(struct tcp *tcp, struct tcp_conn *c)
+{
+	struct tcp_txq_rec *syn = tcp_txq_first(&c->txq);
+
+	if (!syn || !(syn->flags & TCP_REC_SENT) || syn->rexmits)
+		return;
+	tcp_txq_mark_lost(&c->txq, syn);
+	tcp_conn_kick(tcp, c);
+}
+
 /* §3.10.7.3, in its order: ACK, RST, SYN. */
 void
 tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
@@ -142,6 +155,8 @@ tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	if ((seg->flags & TCP_ACK) && !acks_our_syn(c, seg)) {
 		tcp->n.rx_bad_ack++;
 		tcp_rx_refuse(tcp, c, rx);
+		if (!(seg->flags & TCP_RST))
+			syn_again(tcp, c);
 	} else if (seg->flags & TCP_RST) {
 		if (seg->flags & TCP_ACK)
 			tcp_conn_event(tcp, c, TCP_EV_RCV_RST, rx->now_ns);
@@ -175,13 +190,15 @@ tcp_rx_pending(struct tcp *tcp, uint32_t conn)
 	return c ? c->rxq.octets : 0;
 }
 
-/* A window update is worth a segment of its own when it opens two segments or half the buffer. */
+/* A window update is worth a segment of its own when it opens two segments or half the buffer; one segment where the
+ * peer may be waiting for just that (RFC 9293 §3.8.6.2.2). */
 static void
 announce_window(struct tcp *tcp, struct tcp_conn *c)
 {
 	uint32_t space = c->rcv_buf - iw_len_min(c->rcv_buf, c->rxq.octets), wnd = tcp_conn_rcv_wnd(c);
+	uint32_t step = wnd < c->emss ? c->emss : 2 * c->emss;
 
-	if (space > wnd && space - wnd >= iw_len_min(c->rcv_buf / 2, 2 * c->emss) && takes_text(c))
+	if (space > wnd && space - wnd >= iw_len_min(c->rcv_buf / 2, step) && takes_text(c))
 		tcp_conn_ack(tcp, c, true);
 }
 

@@ -223,7 +223,7 @@ check_rst(uint32_t seq, uint32_t nxt, uint32_t wnd)
 static enum tcp_syn_verdict
 check_syn(struct tcp_syn_rec *rec, const struct tcp_seg *seg)
 {
-	if (seg->seq != rec->irs || seg->flags & (TCP_ACK | TCP_FIN))
+	if (seg->seq != rec->irs || seg->flags & TCP_ACK)
 		return TCP_SYN_CHALLENGE;
 	if (rec->bits & BIT_TS && seg->has_ts)
 		rec->ts_recent = seg->tsval;

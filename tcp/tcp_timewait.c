@@ -152,8 +152,6 @@ syn_is_new(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 static enum tcp_timewait_act
 judge_syn(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 {
-	if (seg->flags & TCP_FIN)
-		return TCP_TW_DROP;
 	if (seg->flags & TCP_ACK)
 		return TCP_TW_ACK; /* RFC 5961 §4 */
 	return syn_is_new(st, seg) ? TCP_TW_SYN : TCP_TW_DROP;

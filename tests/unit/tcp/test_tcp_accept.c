@@ -172,7 +172,7 @@ test_T5_T6_timestamps(void **state)
 		{999, true, TCP_ACK, 5, NXT, 25 * day, TCP_ACCEPT_PASS},
 		{999, true, TCP_ACK, 5, NXT, 23 * day, TCP_ACCEPT_PAWS},
 		{0, false, TCP_ACK, 5, NXT, 0, TCP_ACCEPT_NO_TS},
-		{0, false, TCP_ACK | TCP_SYN, 0, NXT, 0, TCP_ACCEPT_NO_TS},
+		{0, false, TCP_ACK | TCP_SYN, 0, NXT, 0, TCP_ACCEPT_SYN}, /* RFC 5961 §4.2 */
 		{0, false, TCP_RST, 0, NXT, 0, TCP_ACCEPT_RST},
 	};
 

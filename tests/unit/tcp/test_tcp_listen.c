@@ -46,7 +46,7 @@ test_listen_state(void **state)
 		    {TCP_SYN | TCP_ACK, TCP_RST},
 		    {0, 0},
 		    {TCP_FIN, 0},
-		    {TCP_SYN | TCP_FIN, 0},
+		    {TCP_SYN | TCP_FIN, TCP_SYN | TCP_ACK}, /* the FIN will come again */
 		    {TCP_SYN, TCP_SYN | TCP_ACK},
 		    {TCP_SYN | TCP_PSH | TCP_URG, TCP_SYN | TCP_ACK}};
 

@@ -136,6 +136,11 @@ test_syn_sent(void **state)
 			seg = script_out(&x);
 			assert_int_equal(seg.flags, TCP_RST);
 			assert_int_equal(seg.seq, x.our_iss + rows[i].ack_rel);
+			seg = script_out(&x); /* T20: at once, but only once for each SYN */
+			assert_int_equal(seg.flags & (TCP_SYN | TCP_ACK), TCP_SYN);
+			assert_int_equal(seg.seq, x.our_iss);
+			script_in(&x, rows[i].flags, SCRIPT_ISS, x.our_iss + rows[i].ack_rel, 0);
+			assert_int_equal(script_out(&x).flags, TCP_RST);
 		} else if (rows[i].answer == TCP_ACK) {
 			script_expect(&x, TCP_ACK, x.our_iss + 1, SCRIPT_ISS + 1);
 		} else if (rows[i].answer) {

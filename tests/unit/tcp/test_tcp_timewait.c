@@ -120,7 +120,8 @@ test_segments(void **state)
 		{"ACK of what was never sent", TCP_ACK, 0, 0, 1, TCP_TW_ACK, false},
 		{"no ACK bit, in window", TCP_PSH, 0, 0, 0, TCP_TW_DROP, false},
 		{"SYN+ACK: challenge ACK (RFC 5961)", TCP_SYN | TCP_ACK, 50, 0, 0, TCP_TW_ACK, false},
-		{"SYN+FIN", TCP_SYN | TCP_FIN, 50, 0, 0, TCP_TW_DROP, false},
+		{"SYN+FIN: a SYN", TCP_SYN | TCP_FIN, 50, 0, 0, TCP_TW_SYN, false},
+		{"SYN+FIN+ACK", TCP_SYN | TCP_FIN | TCP_ACK, 50, 0, 0, TCP_TW_ACK, false},
 	};
 
 	(void)state;

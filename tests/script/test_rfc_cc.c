@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Congestion control: RFC 9438, 9406, 3168, 6928. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "script.h"
+
+#define SEG 1460
+#define AT(k) (1 + (k)*SEG)
+#define DUP(...) IN(A, 1, 1, 0, __VA_ARGS__)
+
+static struct tcp_info
+info_of(struct script *x)
+{
+	struct tcp_info info;
+
+	assert_true(tcp_conn_info(x->tcp, x->conn, &info));
+	return info;
+}
+
+/* Every segment that is out is acknowledged after rtt, each by an ACK of its own, 10 us apart. */
+static void
+ack_all(struct script *x, uint64_t rtt)
+{
+	uint32_t end[SCRIPT_QUEUE], n = x->tail - x->head;
+
+	for (uint32_t i = 0; i < n; i++)
+		end[i] = script_peek(x, i)->seq - x->our_iss + script_peek(x, i)->len;
+	x->head = x->tail;
+	script_advance(x, x->now_ns + rtt);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct script_row ack = IN(A, 1, end[i], 0);
+
+		script_in(x, &ack);
+		x->now_ns += 10 * IW_US;
+	}
+}
+
+/* ---- RFC 9438 §4.6: ssthresh = 0.7 of the window; §4.3: Reno-friendly growth of 0.53 a round behind it ---- */
+
+static void
+seven_tenths(struct script *x)
+{
+	struct tcp_info i = info_of(x);
+
+	script_check(x, i.ssthresh >= 7 * SEG - 8 && i.ssthresh <= 7 * SEG + 8, "ssthresh", i.ssthresh);
+}
+
+static void
+friendly(struct script *x)
+{
+	uint32_t before = info_of(x).cwnd, after;
+
+	script_check(x, before >= 6 * SEG && before <= 8 * SEG, "cwnd behind recovery", before);
+	ack_all(x, 100 * MS);
+	after = info_of(x).cwnd;
+	script_check(x, after > before && after <= before + SEG, "growth in one round", after - before);
+	x->head = x->tail;
+}
+
+SCRIPT(test_RFC9438, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(400 * SEG), OUT(A, 1, 1, SEG, .n = 10),
+       DUP(.dt = 100 * MS, .sack = {{AT(1), AT(2)}}), OUT(A, AT(10), 1, SEG), DUP(.sack = {{AT(1), AT(3)}}),
+       OUT(A, AT(11), 1, SEG), DUP(.sack = {{AT(1), AT(4)}}), OUT(A, 1, 1, SEG), SKIP(0), CALL(seven_tenths),
+       IN(A, 1, AT(12), 0, .dt = 100 * MS), CALL(friendly), SKIP(0));
+
+/* ---- RFC 9406 §4.2: a round whose RTT has grown by more than an eighth ends the doubling ---- */
+
+static void
+round_of(struct script *x, uint64_t rtt, uint32_t least, uint32_t most)
+{
+	uint32_t cwnd;
+
+	ack_all(x, rtt);
+	cwnd = info_of(x).cwnd / SEG;
+	script_check(x, cwnd >= least && cwnd <= most, "cwnd in segments", cwnd);
+}
+
+static void
+doubles(struct script *x)
+{
+	round_of(x, 100 * MS, 20, 20);
+	round_of(x, 100 * MS, 38, 40);
+	x->head = x->tail;
+}
+
+/* 8 samples (N_RTT_SAMPLE) tell; the other 12 ACKs count a quarter (CSS_GROWTH_DIVISOR). */
+static void
+slows_down(struct script *x)
+{
+	round_of(x, 100 * MS, 20, 20);
+	round_of(x, 130 * MS, 28, 34);
+	x->head = x->tail;
+}
+
+SCRIPT(test_RFC9406, ACTIVE_RTT(O_MSS | O_SACK | O_WS, 100 * MS), SEND(400 * SEG), CALL(slows_down), SKIP(0));
+SCRIPT(test_RFC5681_slow_start, ACTIVE_RTT(O_MSS | O_SACK | O_WS, 100 * MS), SEND(400 * SEG), CALL(doubles), SKIP(0));
+
+/* ---- RFC 3168 ---- */
+
+enum { NOT_ECT = 0, ECT0 = 2, CE = 3 };
+#define IS(e) .ecn = (e) + 1 /* of a segment that comes out */
+#define ECN_UP                                                                              \
+	LISTEN, IN(S | E | W, 0, 0, 0, .opt = O_MSS), OUT(S | A | E, 0, 1, 0, IS(NOT_ECT)), \
+		IN(A, 1, 1, 0, .dt = 100 * MS)
+
+/* §6.1.1: set-up; §6.1.2: the receiver echoes until CWR; §6.1.4: no ECT on ACKs. */
+SCRIPT(test_RFC3168, ECN_UP, SEND(100), OUT(A, 1, 1, 100, IS(ECT0)), IN(A, 1, 101, 100, .ecn = ECT0),
+       OUT(A, 101, 101, 0, IS(NOT_ECT)), IN(A, 101, 101, 100, .ecn = CE), OUT(A | E, 101, 201, 0, IS(NOT_ECT)),
+       IN(A, 201, 101, 100, .ecn = ECT0), OUT(A | E, 101, 301, 0), IN(A | W, 301, 101, 100, .ecn = ECT0),
+       OUT(A, 101, 401, 0), IN(A | W, 401, 101, 100, .ecn = CE), OUT(A | E, 101, 501, 0));
+
+static void
+half_or_so(struct script *x)
+{
+	uint32_t cwnd = info_of(x).cwnd;
+
+	script_check(x, cwnd >= 5 * SEG && cwnd < 10 * SEG, "cwnd after ECE", cwnd);
+}
+
+/* §6.1.2: ECE reduces once in a round trip, the next new segment says CWR; §6.1.5: no ECT on retransmissions. */
+SCRIPT(test_RFC3168_sender, ECN_UP, SEND(40 * SEG), OUT(A, 1, 1, SEG, .n = 10, IS(ECT0)),
+       IN(A | E, 1, AT(1), 0, .dt = 100 * MS), CALL(half_or_so), IN(A | E, 1, AT(2), 0), CALL(half_or_so),
+       IN(A | E, 1, AT(6), 0), CALL(half_or_so), OUT(A | W, AT(10), 1, SEG, IS(ECT0)), SKIP(0));
+SCRIPT(test_RFC3168_rexmit, ECN_UP, SEND(100), OUT(A, 1, 1, 100, IS(ECT0)),
+       OUT(A, 1, 1, 100, .any = ANY_TIME, IS(NOT_ECT)));
+/* Not a set-up: only one of the flags; our SYN offers, a SYN,ACK with both flags is none. */
+SCRIPT(test_RFC3168_half, LISTEN, IN(S | E, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0), IN(A, 1, 1, 0), SEND(100),
+       OUT(A, 1, 1, 100, IS(NOT_ECT)));
+SCRIPT(test_RFC3168_active, OPEN, OUT(S | E | W, 0, 0, 0, IS(NOT_ECT)), IN(S | A | E, 0, 1, 0, .opt = O_MSS),
+       OUT(A, 1, 1, 0, IS(NOT_ECT)), SEND(100), OUT(A, 1, 1, 100, IS(ECT0)));
+SCRIPT(test_RFC3168_bounced, OPEN, OUT(S | E | W, 0, 0, 0), IN(S | A | E | W, 0, 1, 0, .opt = O_MSS), OUT(A, 1, 1, 0),
+       SEND(100), OUT(A, 1, 1, 100, IS(NOT_ECT)));
+
+/* ---- RFC 8257 ---- */
+
+static const struct tcp_params dctcp = {
+	.max_conns = 8, .max_listeners = 1, .max_timewait = 8, .max_ooo_mbufs = 100, .cc = TCP_CC_DCTCP};
+
+/* §3.2: ECE says what the last segment said, at once when that changes; CWR is of no importance. */
+SCRIPT_WITH(test_RFC8257, &dctcp, ECN_UP, IN(A, 1, 1, 100, .ecn = ECT0), OUT(A, 1, 101, 0),
+	    IN(A, 101, 1, 100, .ecn = CE), OUT(A | E, 1, 201, 0), IN(A, 201, 1, 100, .ecn = CE), OUT(A | E, 1, 301, 0),
+	    IN(A, 301, 1, 100, .ecn = ECT0), OUT(A, 1, 401, 0), IN(A, 401, 1, 100, .ecn = CE), OUT(A | E, 1, 501, 0));
+
+/* RFC 6928 §2. */
+SCRIPT(test_RFC6928, PASSIVE(O_MSS), SEND(30 * SEG), OUT(A, 1, 1, SEG, .n = 10));
+SCRIPT(test_RFC6928_syn_lost, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0), OUT(S | A, 0, 1, 0, .dt = SEC),
+       IN(A, 1, 1, 0), SEND(30 * SEG), OUT(A, 1, 1, SEG), SKIP(0));
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_RFC9438),
+		cmocka_unit_test(test_RFC9406),
+		cmocka_unit_test(test_RFC5681_slow_start),
+		cmocka_unit_test(test_RFC3168),
+		cmocka_unit_test(test_RFC3168_sender),
+		cmocka_unit_test(test_RFC3168_rexmit),
+		cmocka_unit_test(test_RFC3168_half),
+		cmocka_unit_test(test_RFC3168_active),
+		cmocka_unit_test(test_RFC3168_bounced),
+		cmocka_unit_test(test_RFC8257),
+		cmocka_unit_test(test_RFC6928),
+		cmocka_unit_test(test_RFC6928_syn_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
