@@ -109,7 +109,7 @@ cm_id_trim(struct cm *cm, struct cm_id *id)
 void
 cm_id_queue(struct cm *cm, struct cm_id *id)
 {
-	if (id->st.bits & CM_P_ALL && cm->telling != id->handle)
+	if (id->st.bits & CM_P_ALL)
 		iw_list_add(&cm->events, &id->event_link);
 	else
 		iw_list_del(&id->event_link);
