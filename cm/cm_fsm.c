@@ -133,19 +133,24 @@ bits_after(uint32_t bits, uint32_t actions)
 
 /* Ends that a peer between Reply and RTR must not see. */
 CM_FSM_TABLE uint32_t rude = CM_A_ABORT | CM_A_FINISH;
+/* Ends that make a message which is half sent look as if nothing was missing. */
+CM_FSM_TABLE uint32_t meek = CM_A_ORPHAN;
 
-/* Between Reply and RTR an initiator never resets: a RST instead of the RTR hits a bug in Linux' peer (peers.md 4). */
+/* How a connection is let go, whatever the rule says.  Between Reply and RTR an initiator never resets: a RST instead
+ * of the RTR hits a bug in Linux' peer (peers.md 4).  Otherwise a message that was cut ends in a RST. */
 static uint32_t
-spare_the_peer(uint32_t bits, uint32_t actions)
+let_go(uint32_t bits, uint32_t actions)
 {
-	return bits & CM_F_RTR_DUE && actions & rude ? (actions & ~rude) | CM_A_ORPHAN : actions;
+	if (bits & CM_F_RTR_DUE)
+		return actions & rude ? (actions & ~rude) | CM_A_ORPHAN : actions;
+	return bits & CM_F_CUT && actions & meek ? (actions & ~meek) | CM_A_ABORT : actions;
 }
 
 struct cm_step
 cm_fsm_step(struct cm_state *st, enum cm_event ev)
 {
 	const struct rule *r = rule_of(st, ev);
-	struct cm_step step = {.actions = spare_the_peer(st->bits, r->actions)};
+	struct cm_step step = {.actions = let_go(st->bits, r->actions)};
 
 	if (says_status(r))
 		st->status = r->status;
