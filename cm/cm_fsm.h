@@ -44,7 +44,7 @@ enum cm_bit {
 	CM_F_P2P = 1 << 17,   /* peer-to-peer was agreed on (responder: asked for) */
 	CM_F_DELAY = 1 << 18, /* first_fpdu_delay is wanted */
 	CM_F_RTR_DUE = 1 << 19, /* initiator: the RTR has not certainly arrived: no RST */
-	CM_F_CUT = 1 << 20,     /* a message of ours is half in TCP */
+	CM_F_CUT = 1 << 20,     /* a message of ours is half in TCP, or a Terminate is due */
 	CM_F_MID = 1 << 21,     /* a FIN now cuts: FPDU or message unfinished, or Reads of ours outstanding */
 	CM_F_ALL = 0x3f << 16
 };

@@ -152,6 +152,9 @@ put_on_wire(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
 	uint64_t at = s->now_ns + s->wire.delay_ns + sim_below(s, s->wire.jitter_ns);
 
+	if (s->late_nth && --s->late_nth == 0)
+		at += SIM_LATE_NS;
+
 	if (chance(s, s->wire.corrupt)) {
 		struct rte_mbuf *c = copy_of(s, m, to);
 
@@ -181,7 +184,7 @@ is_lost(struct sim *s, uint32_t from)
 static void
 send_to(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
-	if (chance(s, s->wire.dup))
+	if (chance(s, s->wire.dup) || (s->dup_nth && --s->dup_nth == 0))
 		put_on_wire(s, copy_of(s, m, to), to);
 	if (sim_draw(s) & 1) {
 		put_on_wire(s, m, to);

@@ -22,7 +22,7 @@ effects_facts(const struct world *w, uint8_t h, uint8_t i, struct cm_state *st)
 	if (id->flags & ID_RTR_DUE && id->conn && !(w->conn[c].ep[h].flags & EP_RTR_ACKED))
 		facts |= CM_F_RTR_DUE;
 	if (id->flags & ID_STARTED) {
-		facts |= id->qp.work == W_SEND_HALF ? CM_F_CUT : 0;
+		facts |= id->qp.work == W_SEND_HALF || id->qp.fsm.state == QP_FSM_TERMINATING ? CM_F_CUT : 0;
 		facts |= id->qp.flags & (Q_OPEN | Q_ASKED) || pending ? CM_F_MID : 0;
 	}
 	st->bits = (st->bits & ~(uint32_t)CM_F_ALL) | facts;

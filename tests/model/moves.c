@@ -277,7 +277,7 @@ of_a_host(struct world *w, const struct move *m)
 	case M_OUT:
 		return stream_outs(w, h, i);
 	case M_DELIVER:
-		return user_deliver(w, h);
+		return user_deliver(w, h) && (!run.sc->calm || user_returns(w, h, false));
 	case M_RETURN:
 	case M_DESTROY_BY_RETURN:
 		return user_returns(w, h, m->kind == M_DESTROY_BY_RETURN);
@@ -307,12 +307,21 @@ waits_for_handler(const struct world *w, const struct move *m)
 	       m->kind != M_SEND && m->kind != M_POST_READ && m->kind != M_RST_LOST && m->kind != M_CUT;
 }
 
+/* Calm scenarios are for connections beside each other: nothing abrupt, host B only answers. */
+static bool
+is_calm(const struct move *m)
+{
+	if (m->kind == M_CALL && m->host == 1)
+		return m->arg == CM_EV_ACCEPT || m->arg == CM_EV_REJECT;
+	return m->kind != M_RST_FIRST && m->kind != M_TCP_TIMEOUT && m->kind != M_DESTROY_BY_RETURN &&
+	       (m->kind != M_CALL || m->arg != CM_EV_ABORT);
+}
+
 /* Quick, so that most are not tried: a place with nothing in it. */
 bool
 moves_may(const struct world *w, const struct move *m)
 {
-	if (run.sc->calm && (m->kind == M_RST_FIRST || m->kind == M_TCP_TIMEOUT || m->kind == M_DESTROY_BY_RETURN ||
-			     (m->kind == M_CALL && m->arg == CM_EV_ABORT)))
+	if (run.sc->calm && !is_calm(m))
 		return false;
 	if (m->kind == M_CUT || m->kind == M_RESTART)
 		return run.sc->cuts || w->restarts;
