@@ -155,14 +155,10 @@ put_on_wire(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
 	uint64_t at = s->now_ns + s->wire.delay_ns + sim_below(s, s->wire.jitter_ns);
 
-<<<<<<< HEAD
 	if (s->late_nth && --s->late_nth == 0)
 		at += SIM_LATE_NS;
-
-=======
 	if (!m)
 		return;
->>>>>>> main
 	if (chance(s, s->wire.corrupt)) {
 		struct rte_mbuf *c = copy_of(s, m, to);
 
