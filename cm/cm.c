@@ -72,8 +72,13 @@ cm_destroy_all(struct cm *cm, uint64_t now_ns)
 void
 cm_free(struct cm *cm)
 {
+	uint32_t pos = 0;
+	struct cm_setup *s;
+
 	if (!cm)
 		return;
+	while ((s = iw_pool_walk(&cm->setups, &pos)))
+		rte_pktmbuf_free(s->frame);
 	iw_pool_fini(&cm->listeners);
 	iw_pool_fini(&cm->setups);
 	iw_pool_fini(&cm->ids);

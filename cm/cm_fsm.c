@@ -9,6 +9,11 @@
 #define CM_SAME SAME
 #define CM_T_KEEP KEEP
 
+/* The model opens the tables for mutants. */
+#ifndef CM_FSM_TABLE
+#define CM_FSM_TABLE static const
+#endif
+
 /* Up to six names of actions, made into bits. */
 #define ACT1(a) CM_A_##a
 #define ACT2(a, ...) CM_A_##a | ACT1(__VA_ARGS__)
@@ -31,7 +36,7 @@ struct rule {
 	uint32_t when, actions;
 };
 
-static const struct rule rules[] = {
+CM_FSM_TABLE struct rule rules[] = {
 #define CM_RULE(name, when, next, status, timer, other, ...) \
 	{CM_##next, IW_E_##status, CM_T_##timer, RULE_##other, CM_##when, ACTIONS(__VA_ARGS__)},
 #include "cm_fsm.def"
@@ -39,20 +44,20 @@ static const struct rule rules[] = {
 };
 
 /* The three parts of the grid. */
-static const uint8_t active[CM_EVENT_MAX][CM_AWAIT_REQUEST] = {
+CM_FSM_TABLE uint8_t active[CM_EVENT_MAX][CM_AWAIT_REQUEST] = {
 #define CM_ACTIVE(ev, a, b, c, d, e, f, g) \
 	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g},
 #include "cm_fsm.def"
 #undef CM_ACTIVE
 };
 
-static const uint8_t passive[CM_EVENT_MAX][CM_AWAIT_RTR - CM_AWAIT_REQUEST] = {
+CM_FSM_TABLE uint8_t passive[CM_EVENT_MAX][CM_AWAIT_RTR - CM_AWAIT_REQUEST] = {
 #define CM_PASSIVE(ev, a, b, c) [CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c},
 #include "cm_fsm.def"
 #undef CM_PASSIVE
 };
 
-static const uint8_t stream[CM_EVENT_MAX][CM_PHASES - CM_AWAIT_RTR] = {
+CM_FSM_TABLE uint8_t stream[CM_EVENT_MAX][CM_PHASES - CM_AWAIT_RTR] = {
 #define CM_STREAM(ev, a, b, c, d, e, f, g, h, i) \
 	[CM_EV_##ev] = {RULE_##a, RULE_##b, RULE_##c, RULE_##d, RULE_##e, RULE_##f, RULE_##g, RULE_##h, RULE_##i},
 #include "cm_fsm.def"
@@ -100,46 +105,52 @@ cm_fsm_would(const struct cm_state *st, enum cm_event ev)
 }
 
 /* Events to deliver and memory: taken back first, then added. */
+CM_FSM_TABLE struct effect {
+	uint32_t action, clear, set;
+} effects[] = {
+	{CM_A_SAY_REFUSAL, CM_P_ALL & ~CM_P_TIMEWAIT, CM_P_REFUSAL},
+	{CM_A_HUSH, CM_P_DISCONNECT, 0},
+	{CM_A_CANCEL_TW, CM_P_TIMEWAIT, 0},
+	{CM_A_SAY_REQUEST, 0, CM_P_REQUEST},
+	{CM_A_SAY_REPLY, 0, CM_P_REPLY},
+	{CM_A_SAY_EST, 0, CM_P_EST},
+	{CM_A_SAY_DISCONNECT, 0, CM_P_DISCONNECT},
+	{CM_A_SAY_CLOSE, 0, CM_P_CLOSE},
+	{CM_A_SAY_TIMEWAIT, 0, CM_P_TIMEWAIT},
+	{CM_A_REMEMBER, 0, CM_M_LATER},
+	{CM_A_REMEMBER_AB, 0, CM_M_LATER | CM_M_LATER_ABORT},
+	{CM_A_FORGET, CM_M_ALL, 0},
+};
+
 static uint32_t
 bits_after(uint32_t bits, uint32_t actions)
 {
-	static const struct {
-		uint32_t action, clear, set;
-	} effect[] = {
-		{CM_A_SAY_REFUSAL, CM_P_ALL & ~CM_P_TIMEWAIT, CM_P_REFUSAL},
-		{CM_A_HUSH, CM_P_DISCONNECT, 0},
-		{CM_A_CANCEL_TW, CM_P_TIMEWAIT, 0},
-		{CM_A_SAY_REQUEST, 0, CM_P_REQUEST},
-		{CM_A_SAY_REPLY, 0, CM_P_REPLY},
-		{CM_A_SAY_EST, 0, CM_P_EST},
-		{CM_A_SAY_DISCONNECT, 0, CM_P_DISCONNECT},
-		{CM_A_SAY_CLOSE, 0, CM_P_CLOSE},
-		{CM_A_SAY_TIMEWAIT, 0, CM_P_TIMEWAIT},
-		{CM_A_REMEMBER, 0, CM_M_LATER},
-		{CM_A_REMEMBER_AB, 0, CM_M_LATER | CM_M_LATER_ABORT},
-		{CM_A_FORGET, CM_M_ALL, 0},
-	};
-
-	for (size_t i = 0; i < sizeof(effect) / sizeof(effect[0]); i++)
-		if (actions & effect[i].action)
-			bits = (bits & ~effect[i].clear) | effect[i].set;
+	for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++)
+		if (actions & effects[i].action)
+			bits = (bits & ~effects[i].clear) | effects[i].set;
 	return bits;
 }
 
-/* Between Reply and RTR an initiator never resets: a RST instead of the RTR hits a bug in Linux' peer (peers.md 4). */
-static uint32_t
-spare_the_peer(uint32_t bits, uint32_t actions)
-{
-	uint32_t ends = CM_A_ABORT | CM_A_FINISH;
+/* Ends that a peer between Reply and RTR must not see. */
+CM_FSM_TABLE uint32_t rude = CM_A_ABORT | CM_A_FINISH;
+/* Ends that make a message which is half sent look as if nothing was missing. */
+CM_FSM_TABLE uint32_t meek = CM_A_ORPHAN;
 
-	return bits & CM_F_RTR_DUE && actions & ends ? (actions & ~ends) | CM_A_ORPHAN : actions;
+/* How a connection is let go, whatever the rule says.  Between Reply and RTR an initiator never resets: a RST instead
+ * of the RTR hits a bug in Linux' peer (peers.md 4).  Otherwise a message that was cut ends in a RST. */
+static uint32_t
+let_go(uint32_t bits, uint32_t actions)
+{
+	if (bits & CM_F_RTR_DUE)
+		return actions & rude ? (actions & ~rude) | CM_A_ORPHAN : actions;
+	return bits & CM_F_CUT && actions & meek ? (actions & ~meek) | CM_A_ABORT : actions;
 }
 
 struct cm_step
 cm_fsm_step(struct cm_state *st, enum cm_event ev)
 {
 	const struct rule *r = rule_of(st, ev);
-	struct cm_step step = {.actions = spare_the_peer(st->bits, r->actions)};
+	struct cm_step step = {.actions = let_go(st->bits, r->actions)};
 
 	if (says_status(r))
 		st->status = r->status;
@@ -177,65 +188,57 @@ cm_fsm_tell(struct cm_state *st, int *status)
 	return type;
 }
 
+/* ---- columns of the phases ---- */
+
+static const struct {
+	const char *name;
+	uint8_t seen;
+	bool streams, starts;
+} phases[CM_PHASES] = {
+#define CM_PHASE(phase, state, is_stream, is_start) \
+	[CM_##phase] = {.name = #phase, .seen = IW_CM_##state, .streams = is_stream, .starts = is_start},
+#include "cm_fsm.def"
+#undef CM_PHASE
+};
+
 enum iw_cm_state
 cm_fsm_public(const struct cm_state *st)
 {
-	static const uint8_t seen[CM_PHASES] = {
-		[CM_IDLE] = IW_CM_IDLE,
-		[CM_LISTENING] = IW_CM_LISTENING,
-		[CM_AWAIT_UP] = IW_CM_CONN_SENT,
-		[CM_AWAIT_REPLY] = IW_CM_CONN_SENT,
-		[CM_AWAIT_DELAY] = IW_CM_CONN_SENT,
-		[CM_REFUSED] = IW_CM_CONN_SENT,
-		[CM_ORPHAN] = IW_CM_IDLE, /* nobody sees it */
-		[CM_AWAIT_REQUEST] = IW_CM_CONN_RECV,
-		[CM_RECV] = IW_CM_CONN_RECV,
-		[CM_RECV_GONE] = IW_CM_CONN_RECV,
-		[CM_AWAIT_RTR] = IW_CM_ACCEPTED,
-		[CM_OPEN] = IW_CM_ESTABLISHED,
-		[CM_TERM_DUE] = IW_CM_CLOSING,
-		[CM_DRAIN] = IW_CM_CLOSING,
-		[CM_HALF] = IW_CM_CLOSING,
-		[CM_AWAIT_FIN] = IW_CM_CLOSING,
-		[CM_AWAIT_CLOSED] = IW_CM_CLOSING,
-		[CM_TERM] = IW_CM_CLOSING,
-		[CM_DEAD] = IW_CM_CLOSING,
-	};
-
 	if (st->bits & CM_P_REPLY)
 		return IW_CM_CONN_SENT;
 	if (st->bits & CM_P_EST)
 		return IW_CM_ACCEPTED;
 	if (st->bits & CM_P_DISCONNECT)
 		return IW_CM_ESTABLISHED;
-	return (enum iw_cm_state)seen[st->phase];
+	return (enum iw_cm_state)phases[st->phase].seen;
 }
 
 bool
 cm_fsm_is_streaming(const struct cm_state *st)
 {
-	return st->phase >= CM_AWAIT_RTR && st->phase != CM_DEAD;
+	return phases[st->phase].streams;
+}
+
+bool
+cm_fsm_is_starting(const struct cm_state *st)
+{
+	return phases[st->phase].starts || st->bits & (CM_P_REQUEST | CM_P_REPLY | CM_P_REFUSAL);
 }
 
 const char *
 cm_fsm_phase_name(enum cm_phase phase)
 {
-	static const char *const names[CM_PHASES] = {
-		"IDLE",          "LISTENING", "AWAIT_UP",     "AWAIT_REPLY", "AWAIT_DELAY", "REFUSED",  "ORPHAN",
-		"AWAIT_REQUEST", "RECV",      "RECV_GONE",    "AWAIT_RTR",   "OPEN",        "TERM_DUE", "DRAIN",
-		"HALF",          "AWAIT_FIN", "AWAIT_CLOSED", "TERM",        "DEAD"};
-
 	assert(phase < CM_PHASES);
-	return names[phase];
+	return phases[phase].name;
 }
 
 const char *
 cm_fsm_event_name(enum cm_event ev)
 {
 	static const char *const names[CM_EVENT_MAX] = {
-#define CM_EVENT_NAME(name) #name,
-		CM_EVENTS(CM_EVENT_NAME)
-#undef CM_EVENT_NAME
+#define CM_EVENT(name) #name,
+#include "cm_fsm.def"
+#undef CM_EVENT
 	};
 
 	assert(ev < CM_EVENT_MAX);

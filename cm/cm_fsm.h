@@ -11,78 +11,17 @@
 
 /* Where the connection of an id stands, by what it waits for.  Richer than enum iw_cm_state. */
 enum cm_phase {
-	CM_IDLE,
-	CM_LISTENING,
-	CM_AWAIT_UP,      /* active: SYN sent */
-	CM_AWAIT_REPLY,   /* active: Request sent */
-	CM_AWAIT_DELAY,   /* active: Reply is good, first_fpdu_delay runs */
-	CM_REFUSED,       /* active: over, CONNECT_REPLY(error) not delivered yet */
-	CM_ORPHAN,        /* not an id any more: a connection that was let go after the Request */
-	CM_AWAIT_REQUEST, /* passive: nobody knows of it yet */
-	CM_RECV,          /* passive: the user is asked */
-	CM_RECV_GONE,     /* as RECV, but the peer went away */
-	CM_AWAIT_RTR,     /* passive: accepted, peer-to-peer: the first FPDU is to come */
-	CM_OPEN,          /* full operation */
-	CM_TERM_DUE,      /* the QP has failed; its Terminate was not filled yet */
-	CM_DRAIN,         /* we close first: the QP drains, then FIN */
-	CM_HALF,          /* the peer closed first: the QP drains, then FIN */
-	CM_AWAIT_FIN,     /* our FIN was said, the peer's not */
-	CM_AWAIT_CLOSED,  /* both were said; TCP is to end */
-	CM_TERM,          /* a Terminate was sent or received: FIN said, linger */
-	CM_DEAD,          /* over, CLOSE not delivered yet */
+#define CM_PHASE(name, ...) CM_##name,
+#include "cm_fsm.def"
+#undef CM_PHASE
 	CM_PHASES
 };
 
-/* One X for each event: calls, TCP, start-up frames, QP, time, delivery.  The order is that of cm_fsm.def. */
-#define CM_EVENTS(X)                                                                                      \
-	/* calls */                                                                                       \
-	X(LISTEN)                                                                                         \
-	X(CONNECT)                                                                                        \
-	X(ACCEPT)                                                                                         \
-	X(REJECT)                                                                                         \
-	X(DISCONNECT)                                                                                     \
-	X(ABORT) /* disconnect, abruptly */                                                               \
-	X(DESTROY)                                                                                        \
-	X(QP_GONE) /* its user destroys the QP or sets it to ERROR */                                     \
-	/* TCP; what was in order before them has been read */                                            \
-	X(ARRIVE)   /* a connection came in; the id was made for it */                                    \
-	X(ORPHANED) /* a connection was let go; the id was made for it */                                 \
-	X(UP)                                                                                             \
-	X(FIN)                                                                                            \
-	X(RST)                                                                                            \
-	X(TIMEOUT)                                                                                        \
-	X(UNREACH)                                                                                        \
-	X(CLOSED)                                                                                         \
-	/* start-up frames */                                                                             \
-	X(REQUEST)      /* whole, good, and there is room in the backlog */                               \
-	X(REQUEST_FULL) /* whole, to be rejected unseen: backlog full, no id left, or cannot be served */ \
-	X(REQUEST_BAD)                                                                                    \
-	X(EXTRA) /* octets behind the Request before the Reply */                                         \
-	X(REPLY)                                                                                          \
-	X(REPLY_REJECT)                                                                                   \
-	X(REPLY_BAD)                                                                                      \
-	X(REPLY_TERM) /* good form, but no agreement: a Terminate is due */                               \
-	X(START_FAIL) /* the action START did not work out */                                             \
-	X(RETRY_FAIL) /* the action RETRY did not */                                                      \
-	/* QP */                                                                                          \
-	X(FIRST_FPDU)                                                                                     \
-	X(BROKEN) /* the QP is seen in TERMINATE and nothing was said of it yet */                        \
-	X(TERM)   /* Terminate filled or received */                                                      \
-	X(FATAL)  /* the stream failed, no Terminate goes */                                              \
-	X(DRAINED)                                                                                        \
-	/* time, and what comes from elsewhere */                                                         \
-	X(TIMER)         /* the one of the phase */                                                       \
-	X(LISTENER_GONE) /* the listener it came from was destroyed */                                    \
-	X(REAP)          /* room is short and it is the oldest without a whole Request */                 \
-	X(TIMEWAIT_GONE) /* the TIME_WAIT record it asked about has ended */                              \
-	X(TOLD_END)      /* CONNECT_REPLY(error) or CLOSE is being delivered */                           \
-	X(DONE)          /* the handler of an event has returned */
-
 enum cm_event {
-#define CM_EVENT_ENUM(name) CM_EV_##name,
-	CM_EVENTS(CM_EVENT_ENUM)
-#undef CM_EVENT_ENUM
-		CM_EVENT_MAX
+#define CM_EVENT(name) CM_EV_##name,
+#include "cm_fsm.def"
+#undef CM_EVENT
+	CM_EVENT_MAX
 };
 
 /* Bits of a state.  The low ones are events not delivered yet, in the order in which they are delivered. */
@@ -105,7 +44,7 @@ enum cm_bit {
 	CM_F_P2P = 1 << 17,   /* peer-to-peer was agreed on (responder: asked for) */
 	CM_F_DELAY = 1 << 18, /* first_fpdu_delay is wanted */
 	CM_F_RTR_DUE = 1 << 19, /* initiator: the RTR has not certainly arrived: no RST */
-	CM_F_CUT = 1 << 20,     /* a message of ours is half in TCP */
+	CM_F_CUT = 1 << 20,     /* a message of ours is half in TCP, or a Terminate is due */
 	CM_F_MID = 1 << 21,     /* a FIN now cuts: FPDU or message unfinished, or Reads of ours outstanding */
 	CM_F_ALL = 0x3f << 16
 };
@@ -187,6 +126,9 @@ enum iw_cm_state cm_fsm_public(const struct cm_state *st);
 
 /* The stream of that phase belongs to the QP. */
 bool cm_fsm_is_streaming(const struct cm_state *st);
+
+/* What only start-up needs is needed: for frames to come, or for an event not delivered yet. */
+bool cm_fsm_is_starting(const struct cm_state *st);
 
 const char *cm_fsm_phase_name(enum cm_phase phase);
 const char *cm_fsm_event_name(enum cm_event ev);

@@ -76,40 +76,14 @@ cm_id_setup_free(struct cm *cm, struct cm_id *id)
 void
 cm_id_trim(struct cm *cm, struct cm_id *id)
 {
-	bool untold = id->st.bits & (CM_P_REQUEST | CM_P_REPLY | CM_P_REFUSAL);
-
-	switch ((enum cm_phase)id->st.phase) {
-	case CM_AWAIT_UP:
-	case CM_AWAIT_REPLY:
-	case CM_AWAIT_DELAY:
-	case CM_RECV:
-		return;
-	case CM_IDLE:
-	case CM_LISTENING:
-	case CM_REFUSED:
-	case CM_ORPHAN:
-	case CM_AWAIT_REQUEST:
-	case CM_RECV_GONE:
-	case CM_AWAIT_RTR:
-	case CM_OPEN:
-	case CM_TERM_DUE:
-	case CM_DRAIN:
-	case CM_HALF:
-	case CM_AWAIT_FIN:
-	case CM_AWAIT_CLOSED:
-	case CM_TERM:
-	case CM_DEAD:
-	case CM_PHASES:
-		break;
-	}
-	if (!untold)
+	if (!cm_fsm_is_starting(&id->st))
 		cm_id_setup_free(cm, id);
 }
 
 void
 cm_id_queue(struct cm *cm, struct cm_id *id)
 {
-	if (id->st.bits & CM_P_ALL && cm->telling != id->handle)
+	if (id->st.bits & CM_P_ALL)
 		iw_list_add(&cm->events, &id->event_link);
 	else
 		iw_list_del(&id->event_link);

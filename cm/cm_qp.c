@@ -118,6 +118,8 @@ cm_qp_end(struct cm *cm, struct cm_id *id)
 	if (qp && id->started) {
 		id->term = cm_qp_term(qp);
 		qp_stream_end(qp, end_err(id));
+	} else if (qp && id->st.phase == CM_DEAD) {
+		qp_set_error(qp); /* ESTABLISHED will be told, so its work must end before CLOSE */
 	}
 	if (id->conn)
 		tcp_set_stream(cm->tcp, id->conn, 0);

@@ -47,7 +47,7 @@ stream_facts(struct cm *cm, const struct cm_id *id)
 		facts |= CM_F_RTR_DUE;
 	if (!qp)
 		return facts;
-	if (!qp_tx_is_between_messages(qp))
+	if (!qp_tx_is_between_messages(qp) || cm_qp_failure(qp) == CM_EV_BROKEN)
 		facts |= CM_F_CUT;
 	if (qp_is_mid_message(qp) || (id->conn && tcp_rx_pending(cm->tcp, id->conn)))
 		facts |= CM_F_MID;

@@ -18,12 +18,17 @@ static const struct state_row states[QP_FSM_STATES] = {
 #undef QP_FSM_STATE
 };
 
+/* The model opens the table for mutants. */
+#ifndef QP_FSM_TABLE
+#define QP_FSM_TABLE static const
+#endif
+
 struct cell {
 	uint8_t listed, next;
 	uint16_t actions;
 };
 
-static const struct cell cells[QP_FSM_STATES][QP_FSM_EVENTS] = {
+QP_FSM_TABLE struct cell cells[QP_FSM_STATES][QP_FSM_EVENTS] = {
 #define QP_FSM_CELL(st, ev, to, what) \
 	[QP_FSM_##st][QP_EV_##ev] = {.listed = 1, .next = QP_FSM_##to, .actions = (uint16_t)(what)},
 #include "qp_fsm.def"

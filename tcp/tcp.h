@@ -86,8 +86,8 @@ int tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr 
 	     uint32_t owner, uint64_t now_ns, uint32_t *conn);
 
 /* A connection that came in (ready bit UP, passive): the listener's place in the backlog is free again, owner
- * replaces the listener's.  The backlog counts established connections not yet adopted; handshakes take no place
- * in it (RFC 4987 §3.5). */
+ * replaces the listener's.  May be called again later to give other attributes (an accept's).  The backlog counts
+ * established connections not yet adopted; handshakes take no place in it (RFC 4987 §3.5). */
 void tcp_adopt(struct tcp *tcp, uint32_t conn, uint32_t owner, const struct tcp_attr *attr);
 
 /* Who consumes the stream, handed out with each ready entry (0: nobody yet). */

@@ -14,7 +14,7 @@ import wire
 from process import Failed
 
 VARIANTS, MTUS = ("siw", "siw-crc", "siw-p2p", "siw-gso"), (1500, 9000)
-SIZES, ROUNDS, ROW = (23, 64, 1448, 4096, 65535), 100, 20
+SIZES, ROUNDS, ROW, LONG_ROW = (23, 64, 1448, 4096, 65535), 100, 20, 200
 ROLES = ("guest-client", "guest-server")
 
 
@@ -96,6 +96,9 @@ def exchanges(variant, mtu, crc):
                        functools.partial(exchange, role=role, crc=crc, size=size))
         yield make(f"{prefix}/{role}/row", role == "guest-client" and crc, not crc,
                    functools.partial(exchange, role=role, crc=crc, size=1448, times=ROW))
+        if variant == "siw" and mtu == 1500 and crc:  # connection after connection, each `rping -C 1`
+            yield make(f"{prefix}/{role}/long-row", False, False,
+                       functools.partial(exchange, role=role, crc=crc, size=64, rounds=1, times=LONG_ROW))
         yield make(f"{prefix}/{role}/wire", True, not crc,
                    functools.partial(on_the_wire, role=role, crc=crc))
 

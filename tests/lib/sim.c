@@ -190,6 +190,8 @@ put_on_wire(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
 	uint64_t at = s->now_ns + s->wire.delay_ns + sim_below(s, s->wire.jitter_ns);
 
+	if (s->late_nth && --s->late_nth == 0)
+		at += SIM_LATE_NS;
 	if (!m)
 		return;
 	if (chance(s, s->wire.corrupt)) {
@@ -226,7 +228,7 @@ is_lost(struct sim *s, uint32_t from)
 static void
 send_to(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
-	if (chance(s, s->wire.dup))
+	if (chance(s, s->wire.dup) || (s->dup_nth && --s->dup_nth == 0))
 		put_on_wire(s, copy_of(s, m, to), to);
 	if (sim_draw(s) & 1) {
 		put_on_wire(s, m, to);

@@ -12,6 +12,7 @@
 
 #define SIM_HOSTS 4
 #define SIM_FRAMES 16384
+#define SIM_LATE_NS 300000000u
 
 struct sim_wire {
 	uint64_t delay_ns;         /* one way */
@@ -42,6 +43,8 @@ struct sim {
 	uint32_t frames;
 	uint64_t sent, lost;
 	uint64_t drop_nth; /* the n-th frame sent from now is lost; 0: none */
+	uint64_t dup_nth;  /* the same, arrives twice */
+	uint64_t late_nth; /* the same, arrives SIM_LATE_NS later */
 };
 
 /* hosts engines with addresses 192.0.2.1, .2, ..., 2001:db8::1, ::2, ... and fe80::1, ..., and the given MTU. */

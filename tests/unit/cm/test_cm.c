@@ -338,6 +338,26 @@ test_destroy_all(void **state)
 	cmsim_close(&s);
 }
 
+/* B13: a QP that names an id which has another one leaves that id alone. */
+static void
+test_another_qp_gone(void **state)
+{
+	struct iw_qp *qp;
+
+	(void)state;
+	cmsim_open(&s, NULL);
+	memset(&p, 0, sizeof(p));
+	cmsim_pair(&s, &p, NULL, NULL);
+	qp = cmsim_qp(&s.h[0]);
+	assert_int_equal(qp_bind(qp, p.a), 0);
+	cm_qp_gone(s.h[0].cm, qp, s.now_ns);
+	assert_int_equal(cm_state(s.h[0].cm, p.a), IW_CM_ESTABLISHED);
+	qp_unbind(qp);
+	cm_qp_gone(s.h[0].cm, qp, s.now_ns);
+	assert_int_equal(cm_state(s.h[0].cm, p.a), IW_CM_ESTABLISHED);
+	cmsim_close(&s);
+}
+
 int
 main(void)
 {
@@ -351,6 +371,7 @@ main(void)
 		cmocka_unit_test(test_addresses_and_context),
 		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_destroy_all),
+		cmocka_unit_test(test_another_qp_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

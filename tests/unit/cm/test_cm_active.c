@@ -293,6 +293,7 @@ test_second_attempt(void **state)
 		assert_int_equal(peer_port(), 3000);
 		end_peer(rst);
 		conn = cmsim_raw_accept(&s);
+		assert_int_equal(s.rsts[0], 0); /* a FIN is answered by a FIN */
 		assert_int_not_equal(peer_port(), 3000);
 		cmsim_run(&s, 1 * IW_MS);
 		assert_int_equal(cmsim_raw_recv(&s.h[1], conn, got, sizeof(got)), 25);

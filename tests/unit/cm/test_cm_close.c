@@ -321,6 +321,36 @@ test_destroy_while_a_message_is_cut(void **state)
 	}
 }
 
+/* ... and what has come in and makes no whole FPDU does not turn the FIN into a RST. */
+static void
+test_destroy_with_unread_octets(void **state)
+{
+	uint8_t octets[64];
+	uint32_t conn;
+
+	(void)state;
+	cmsim_open(&s, &(struct cmsim_opts){.raw_server = true});
+	cmsim_raw_listen(&s);
+	p.qa = cmsim_qp(&s.h[0]);
+	p.a = cmsim_id(&s.h[0]);
+	assert_int_equal(cmsim_connect(&s.h[0], p.a, p.qa, NULL), 0);
+	conn = cmsim_raw_accept(&s);
+	cmsim_raw_send(&s.h[1], conn, octets, cmsim_frame(octets, true, 0x50, 2, 4, "\x80\x10\x80\x10", 4));
+	cmsim_run(&s, 100 * IW_MS);
+	assert_int_equal(cmsim_disconnect(&s.h[0], p.a, false), 0);
+	cmsim_fpdu(octets, 1, 0);
+	cmsim_raw_send(&s.h[1], conn, octets, 10);
+	cmsim_run(&s, 100 * IW_MS);
+	assert_int_equal(cmsim_destroy(&s.h[0], p.a), 0);
+	cmsim_run(&s, 1 * IW_MS);
+	assert_int_equal(s.rsts[0], 0);
+	tcp_close(s.h[1].tcp, conn, s.now_ns);
+	cmsim_run(&s, 1 * IW_SEC);
+	assert_int_equal(s.rsts[0], 0);
+	assert_int_equal(tcp_conn_count(s.h[0].tcp), 0);
+	cmsim_close(&s);
+}
+
 int
 main(void)
 {
@@ -338,6 +368,7 @@ main(void)
 		cmocka_unit_test(test_peer_dies),
 		cmocka_unit_test(test_destroy_while_closing),
 		cmocka_unit_test(test_destroy_while_a_message_is_cut),
+		cmocka_unit_test(test_destroy_with_unread_octets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

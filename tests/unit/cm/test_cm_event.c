@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Delivery: calls from inside handlers, on the own id and others, handlers that ask for the end of their id,
  * TIMEWAIT_EXIT (cm.md "Events", design D7, faults.md 30). */
+#include "cm_id.h"
 #include "cmsim.h"
 
 static struct cmsim s;
@@ -20,6 +21,9 @@ answer(struct cmsim_host *h, iw_cm_id id)
 static int
 act_in_handler(struct cmsim_host *h, iw_cm_id id, const struct iw_cm_event *ev)
 {
+	/* It outlives the id: it lies elsewhere. */
+	if (ev->private_len)
+		assert_ptr_equal(ev->private_data, h->cm->told_data);
 	if (ev->type == IW_CM_CONNECT_REQUEST && on_type != IW_CM_CONNECT_REQUEST)
 		answer(h, id);
 	if (h->n != on_host || ev->type != on_type || done)

@@ -99,7 +99,11 @@ test_connect_timeout(void **state)
 
 	cmsim_open(&s, NULL);
 	memset(&p, 0, sizeof(p));
-	cmsim_pair(&s, &p, &a, NULL);
+	cmsim_ask(&s, &p, &a);
+	assert_true(cm_deadline(s.h[1].cm) == IW_NEVER); /* CONN_RECV waits for its user */
+	assert_int_equal(cmsim_accept(&s.h[1], p.b, p.qb, NULL), 0);
+	cmsim_run(&s, 10 * IW_MS);
+	assert_true(cm_deadline(s.h[0].cm) == IW_NEVER && cm_deadline(s.h[1].cm) == IW_NEVER);
 	cmsim_run(&s, 100 * IW_SEC);
 	assert_string_equal(cmsim_story(&s.h[0], p.a), "CONNECT_REPLY(0)");
 	cmsim_close(&s);

@@ -83,12 +83,35 @@ test_timewait_exit(void **state)
 	}
 }
 
+/* A connect cancels it, also one that comes to nothing. */
+static void
+test_cancelled_by_connect(void **state)
+{
+	struct iw_cm_attr yes = {.timewait_exit = true};
+	struct iw_addr to;
+
+	(void)state;
+	memset(&p, 0, sizeof(p));
+	cmsim_open(&s, NULL);
+	cmsim_pair(&s, &p, &yes, &yes);
+	cmsim_disconnect(&s.h[0], p.a, false);
+	cmsim_run(&s, 1 * IW_SEC);
+	to = cmsim_addr(&s, 1);
+	to.port = 7; /* nobody listens */
+	s.h[0].seen[0].owed_replies++;
+	assert_int_equal(cm_connect(s.h[0].cm, p.a, &to, cmsim_qp(&s.h[0]), NULL, s.now_ns), 0);
+	cmsim_run(&s, 200 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], p.a), "CONNECT_REPLY(0) CLOSE(0) CONNECT_REPLY(CONNREFUSED)");
+	cmsim_close(&s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_used_again),
 		cmocka_unit_test(test_timewait_exit),
+		cmocka_unit_test(test_cancelled_by_connect),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
