@@ -11,4 +11,7 @@ void qp_timer_due(struct iw_qp *qp, uint64_t now_ns);
 /* A fill has put out octets: the nudge counts from the first burst. */
 void qp_timer_sent(struct iw_qp *qp, uint64_t now_ns);
 
+/* recv_wait_ms of the public attributes as a time. */
+uint64_t qp_timer_recv_wait(uint32_t ms);
+
 #endif

@@ -73,6 +73,9 @@ struct iw_cm_attr {
 	bool no_peer_to_peer;         /* initiator: do not offer peer-to-peer set-up (RFC 6581) */
 	bool require_peer_to_peer;    /* no retry with revision 1 */
 	bool revision_1;              /* initiator: plain RFC 5044 */
+	bool markers;                 /* ask the peer for MPA markers; its wish for them is always met */
+	bool recv_back_pressure;      /* as in struct iw_qp_attr, for a QP that did not ask for it */
+	uint32_t recv_wait_ms;
 	bool timewait_exit;           /* deliver TIMEWAIT_EXIT */
 	uint16_t local_port;          /* connect: 0: chosen at random (RFC 6056) */
 	uint32_t connect_timeout_ms;  /* 0: 10 s, from the first SYN to the Reply */

@@ -78,6 +78,7 @@ pair_open(struct pair *p, const struct pair_opts *opts)
 	open_side(p, &p->a, 1);
 	open_side(p, &p->b, 2);
 	st.crc = !p->o.no_crc;
+	st.tx_markers = st.rx_markers = p->o.markers;
 	st.ird = depth_of(p->o.ird);
 	st.ord = depth_of(p->o.ord);
 	st.rtr = p->o.rtr;
@@ -143,7 +144,7 @@ pair_fill(struct pair *p, struct pair_side *from)
 
 		assert_int_equal(m->pkt_len, n);
 		assert_int_equal(n % 4, 0);
-		assert_true(n <= p->o.room || p->o.room < 136);
+		assert_true(n <= p->o.room || p->o.room < 140);
 		assert_true(st->len + n <= PAIR_STREAM);
 		memcpy(st->p + st->len, rte_pktmbuf_mtod(m, void *), n);
 		st->len += n;
