@@ -23,6 +23,8 @@ tcp_of(const struct raw *r)
 	return r->sim->host[r->host].engine->tcp;
 }
 
+static struct raw *all;
+
 static void
 begin(struct raw *r, struct sim *sim, uint32_t host)
 {
@@ -31,6 +33,8 @@ begin(struct raw *r, struct sim *sim, uint32_t host)
 	r->host = host;
 	r->in = malloc(RAW_IN);
 	sim->host[host].raw = true;
+	r->next = all;
+	all = r;
 }
 
 static void
@@ -48,20 +52,34 @@ read_all(struct raw *r)
 	}
 }
 
+static struct raw *
+owner_of(struct raw *r, const struct tcp_ready *ready)
+{
+	for (struct raw *o = all; o; o = o->next)
+		if (o->sim == r->sim && o->host == r->host && o->conn == ready->conn)
+			return o;
+	return NULL;
+}
+
 static void
 look(struct raw *r)
 {
 	struct tcp_ready ready;
 
 	while (tcp_ready_next(tcp_of(r), &ready)) {
-		if (ready.listener && ready.bits & TCP_READY_UP && !r->conn) {
+		struct raw *o = owner_of(r, &ready);
+
+		if (!o && ready.listener && ready.bits & TCP_READY_UP && r->listener && !r->conn) {
+			o = r;
 			r->conn = ready.conn;
 			tcp_adopt(tcp_of(r), r->conn, 98, NULL);
 		}
-		if (ready.conn == r->conn)
-			r->bits |= ready.bits;
+		if (o)
+			o->bits |= ready.bits;
 	}
-	read_all(r);
+	for (struct raw *o = all; o; o = o->next)
+		if (o->sim == r->sim)
+			read_all(o);
 }
 
 void
@@ -71,7 +89,7 @@ raw_run(struct raw *r, uint64_t ns)
 
 	look(r);
 	while (r->sim->now_ns < end) {
-		sim_step(r->sim, iw_time_min(end, r->sim->now_ns + (ns > IW_SEC ? IW_MS : STEP)));
+		sim_step(r->sim, iw_time_min(end, r->sim->now_ns + (ns > IW_SEC ? 50 * IW_MS : STEP)));
 		look(r);
 	}
 }
@@ -113,9 +131,14 @@ raw_close(struct raw *r)
 	}
 	if (r->listener)
 		tcp_unlisten(tcp_of(r), r->listener, r->sim->now_ns);
+	for (struct raw **p = &all; *p; p = &(*p)->next)
+		if (*p == r) {
+			*p = r->next;
+			break;
+		}
 	free(r->in);
 	r->in = NULL;
-	r->conn = 0;
+	r->conn = r->listener = 0;
 }
 
 void

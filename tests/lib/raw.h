@@ -16,6 +16,7 @@ struct raw {
 	uint32_t len;
 	bool deaf;      /* does not read: its window closes */
 	uint32_t listener;
+	struct raw *next; /* others; all of them read when one does */
 };
 
 /* Makes the host a raw one and opens a connection to another one's port; true when it is up within a second. */

@@ -18,7 +18,7 @@ static uint64_t first_seed = 1;
 static uint32_t runs = 6;
 
 static void
-one_run(uint64_t seed, const struct sim_wire *wire, uint16_t mtu, bool no_crc, uint32_t burst)
+one_run(uint64_t seed, const struct sim_wire *wire, uint16_t mtu, bool no_crc, uint32_t burst, unsigned markers)
 {
 	struct iw_qp_attr attr = {.sq_depth = 16, .rq_depth = 64, .max_ird = 4, .max_ord = 4};
 	struct sim *s = malloc(sizeof(*s));
@@ -31,6 +31,8 @@ one_run(uint64_t seed, const struct sim_wire *wire, uint16_t mtu, bool no_crc, u
 	s->burst = burst;
 	pair_init(&p, s, &attr);
 	p.end[0].attr.no_crc = p.end[1].attr.no_crc = no_crc;
+	p.end[0].attr.markers = markers & 1;
+	p.end[1].attr.markers = markers & 2;
 	/* At 10 % loss the default of 10 s may well be too short for SYN and Request. */
 	p.end[0].attr.connect_timeout_ms = 60000;
 	traffic_init(&t, &p);
@@ -54,7 +56,7 @@ many_runs(const struct sim_wire *wire, bool no_crc)
 		static const uint16_t mtus[] = {1500, 9000, 576};
 
 		print_message("seed %llu\n", (unsigned long long)(first_seed + i));
-		one_run(first_seed + i, wire, mtus[i % 3], no_crc, i & 1 ? 1 : 32);
+		one_run(first_seed + i, wire, mtus[i % 3], no_crc, i & 1 ? 1 : 32, 0);
 	}
 }
 
@@ -68,6 +70,20 @@ static void
 test_no_crc(void **state)
 {
 	many_runs(&(struct sim_wire){.delay_ns = 10 * IW_US}, true);
+}
+
+/* M8: asked for by either end or both; oracle O5 sees that they stand where they must. */
+static void
+test_M8_markers(void **state)
+{
+	static const struct sim_wire clean = {.delay_ns = 10 * IW_US};
+	static const struct sim_wire rough = {
+		.delay_ns = 50 * IW_US, .jitter_ns = 100 * IW_US, .loss = 0.02, .dup = 0.02};
+
+	one_run(first_seed, &clean, 1500, false, 32, 1);
+	one_run(first_seed, &clean, 9000, false, 32, 2);
+	one_run(first_seed, &rough, 1500, false, 1, 3);
+	one_run(first_seed, &rough, 576, true, 32, 3);
 }
 
 static void
@@ -103,6 +119,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_no_crc),
+		cmocka_unit_test(test_M8_markers),
 		cmocka_unit_test(test_loss_1),
 		cmocka_unit_test(test_loss_10),
 		cmocka_unit_test(test_reorder_and_duplicate),
