@@ -65,7 +65,8 @@ mpa_hdr_marker_gap(uint32_t gap, uint32_t octets)
 	return beyond ? MPA_HDR_MARKER_GAP - beyond : 0;
 }
 
-/* FPDUPTR: octets from ULPDU_Length to the marker.  parse clears the two low bits (§4.3) and skips the reserved ones. */
+/* FPDUPTR: octets from ULPDU_Length to the marker.  parse clears the two low bits (§4.3) and skips the reserved ones.
+ */
 uint16_t mpa_hdr_marker_parse(const uint8_t *p);
 void mpa_hdr_marker_emit(uint8_t *p, uint16_t fpduptr);
 

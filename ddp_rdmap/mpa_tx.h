@@ -22,8 +22,8 @@ struct mpa_tx {
 	uint32_t fpdus;
 	bool crc;
 	bool markers;
-	uint16_t gap;    /* octets before the next marker */
-	uint8_t *length; /* markers: ULPDU_Length of the FPDU under way */
+	uint16_t gap;                                       /* octets before the next marker */
+	uint8_t *length;                                    /* markers: ULPDU_Length of the FPDU under way */
 	uint8_t head[MPA_HDR_LENGTH_LEN + DDP_HDR_MAX_LEN]; /* markers: where headers are made */
 };
 

@@ -65,13 +65,13 @@ struct iw_qp {
 	uint8_t may_post_send, may_post_recv;
 
 	/* receiving */
-	uint8_t tagged_open; /* 1 + opcode of the tagged message that awaits its last segment */
-	bool rx_partial;     /* octets of an unfinished FPDU were seen */
+	uint8_t tagged_open;     /* 1 + opcode of the tagged message that awaits its last segment */
+	bool rx_partial;         /* octets of an unfinished FPDU were seen */
 	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
-	bool rx_waits;       /* for a receive to be posted (back-pressure) */
-	bool wait_over;      /* that was too long: it ends the stream */
-	bool rx_begun;       /* the peer's first FPDU has come */
-	uint32_t rx_fpdus;   /* saturates at 2^32-1 */
+	bool rx_waits;           /* for a receive to be posted (back-pressure) */
+	bool wait_over;          /* that was too long: it ends the stream */
+	bool rx_begun;           /* the peer's first FPDU has come */
+	uint32_t rx_fpdus;       /* saturates at 2^32-1 */
 	struct wr_cursor recv_cur;
 	struct ddp_queue queue[RDMAP_QN_MAX];
 	struct qp_read *reads;
@@ -93,7 +93,7 @@ struct iw_qp {
 	struct iw_timer timer;
 	uint64_t fpdu_at, nudge_at, wait_at; /* deadlines; IW_NEVER: none */
 	uint64_t recv_wait_ns;               /* back-pressure: how long */
-	uint64_t burst_at, sent_at; /* first and last fill */
+	uint64_t burst_at, sent_at;          /* first and last fill */
 	uint8_t nudges;
 
 	uint32_t handle, conn, owner;

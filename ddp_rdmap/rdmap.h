@@ -44,9 +44,9 @@ struct qp_stream {
 struct iw_qp *qp_at(const struct rdmap *rdmap, uint32_t handle);
 uint32_t qp_handle(const struct iw_qp *qp);
 struct iw_engine *qp_engine(const struct iw_qp *qp);
-uint32_t qp_conn(const struct iw_qp *qp); /* 0: none */
+uint32_t qp_conn(const struct iw_qp *qp);       /* 0: none */
 bool qp_is_terminating(const struct iw_qp *qp); /* a Terminate is due: it is filled without a grant */
-bool qp_is_free(const struct iw_qp *qp);  /* IDLE and never bound: can be given to connect or accept */
+bool qp_is_free(const struct iw_qp *qp);        /* IDLE and never bound: can be given to connect or accept */
 
 /* Reserves a QP for an id whose start-up is under way (bound by nobody else), and lets go of it again. */
 int qp_bind(struct iw_qp *qp, uint32_t owner);
@@ -141,7 +141,7 @@ bool rdmap_out_next(struct rdmap *rdmap, struct rdmap_out *out);
 /* Posts that came from other threads (doorbells): moves their QPs to the run list. */
 void rdmap_doorbells(struct rdmap *rdmap);
 
-/* ---- time: the nudge for peers that lose a wake-up (peers.md 13), unfinished FPDU ---- */
+/* ---- time: the nudge for peers that lose a wake-up at start-up, unfinished FPDU ---- */
 void rdmap_tick(struct rdmap *rdmap, uint64_t now_ns);
 uint64_t rdmap_deadline(const struct rdmap *rdmap);
 /* The last words of a turn: this engine holds no pointer into the MR table (design D16). */

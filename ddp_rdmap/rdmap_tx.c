@@ -156,10 +156,8 @@ fill_one(struct iw_qp *qp, struct mpa_tx *b)
 uint32_t
 rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns)
 {
-	struct mpa_tx b = {.base = rte_pktmbuf_mtod(m, uint8_t *),
-			   .crc = qp->crc,
-			   .markers = qp->tx_markers,
-			   .gap = qp->tx_gap};
+	struct mpa_tx b = {
+		.base = rte_pktmbuf_mtod(m, uint8_t *), .crc = qp->crc, .markers = qp->tx_markers, .gap = qp->tx_gap};
 
 	assert(rte_pktmbuf_is_contiguous(m) && m->data_len == 0);
 	b.room = iw_len_min(iw_len_max(room, ROOM_MIN), rte_pktmbuf_tailroom(m));

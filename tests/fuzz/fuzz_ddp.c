@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DDP segments into an established QP, framed and with CRC, their STags and offsets drawn from registrations that exist.
- * Input: how the QP is made; then for each segment a length, an STag, where it goes, and its octets. */
+/* DDP segments into an established QP, framed and with CRC, their STags and offsets drawn from registrations that
+ * exist. Input: how the QP is made; then for each segment a length, an STag, where it goes, and its octets. */
 #include <string.h>
 
 #include "fuzz.h"

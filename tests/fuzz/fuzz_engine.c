@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A whole engine in conversation with a peer made by hand.  Input: steps of {time, flags, how sequence and ACK number
- * deviate, what the payload is, its octets}.  Without deviation the numbers are those that the engine waits for, so that
- * inputs get through the handshake, the start-up and into FPDUs, whose CRC is made right. */
+ * deviate, what the payload is, its octets}.  Without deviation the numbers are those that the engine waits for, so
+ * that inputs get through the handshake, the start-up and into FPDUs, whose CRC is made right. */
 #include <string.h>
 
 #include "fuzz.h"

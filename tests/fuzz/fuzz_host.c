@@ -38,8 +38,8 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 static void
 neighbour(struct fuzz_host *h)
 {
-	static const uint8_t arp[60] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1,
-					2, 0, 0, 0, 0, 2, 192, 0, 2, 2, 0, 0, 0, 0, 0, 0, 192, 0, 2, 1};
+	static const uint8_t arp[60] = {2, 0, 0, 0, 0, 1, 2, 0,   0, 0, 0, 2, 8, 6, 0, 1, 8, 0,   6, 4, 0,
+					1, 2, 0, 0, 0, 0, 2, 192, 0, 2, 2, 0, 0, 0, 0, 0, 0, 192, 0, 2, 1};
 
 	fuzz_host_frame(h, arp, sizeof(arp));
 }

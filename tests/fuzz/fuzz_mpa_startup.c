@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPA Request and Reply in both roles: any octets, seen at every length; what was read goes through the negotiation, and
- * what that makes must be readable. */
+/* MPA Request and Reply in both roles: any octets, seen at every length; what was read goes through the negotiation,
+ * and what that makes must be readable. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames into a whole engine that listens.  Input: for each frame a length, a flag (addresses, lengths and checksums made
- * right), and its octets: Ethernet, IP, TCP with its options. */
+/* Frames into a whole engine that listens.  Input: for each frame a length, a flag (addresses, lengths and checksums
+ * made right), and its octets: Ethernet, IP, TCP with its options. */
 #include <string.h>
 
 #include "fuzz.h"

@@ -11,10 +11,10 @@
 struct raw {
 	struct sim *sim;
 	uint32_t host, conn;
-	uint32_t bits;  /* TCP_READY_*: all that came */
-	uint8_t *in;    /* what has arrived and was read */
+	uint32_t bits; /* TCP_READY_*: all that came */
+	uint8_t *in;   /* what has arrived and was read */
 	uint32_t len;
-	bool deaf;      /* does not read: its window closes */
+	bool deaf; /* does not read: its window closes */
 	uint32_t listener;
 	struct raw *next; /* others; all of them read when one does */
 };

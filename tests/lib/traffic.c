@@ -32,7 +32,7 @@ static void
 end_init(struct traffic_end *a, struct pair_end *end)
 {
 	static const uint32_t rights[TRAFFIC_AREAS] = {IW_REMOTE_READ, IW_LOCAL_WRITE | IW_REMOTE_WRITE, IW_LOCAL_WRITE,
-					       IW_LOCAL_WRITE};
+						       IW_LOCAL_WRITE};
 
 	memset(a, 0, sizeof(*a));
 	a->end = end;
@@ -55,10 +55,10 @@ post_receives(struct traffic_end *a)
 {
 	for (uint32_t i = 0; i < TRAFFIC_OPS; i++) {
 		/* Two pieces, so that placement crosses them. */
-		struct iw_sge sge[2] = {
-			{(uintptr_t)area(a, TRAFFIC_RECEIVED) + i * (TRAFFIC_AREA / TRAFFIC_OPS), 1001, iw_mr_lkey(a->mr[TRAFFIC_RECEIVED])},
-			{(uintptr_t)area(a, TRAFFIC_RECEIVED) + i * (TRAFFIC_AREA / TRAFFIC_OPS) + 1001, TRAFFIC_AREA / TRAFFIC_OPS - 1001,
-			 iw_mr_lkey(a->mr[TRAFFIC_RECEIVED])}};
+		struct iw_sge sge[2] = {{(uintptr_t)area(a, TRAFFIC_RECEIVED) + i * (TRAFFIC_AREA / TRAFFIC_OPS), 1001,
+					 iw_mr_lkey(a->mr[TRAFFIC_RECEIVED])},
+					{(uintptr_t)area(a, TRAFFIC_RECEIVED) + i * (TRAFFIC_AREA / TRAFFIC_OPS) + 1001,
+					 TRAFFIC_AREA / TRAFFIC_OPS - 1001, iw_mr_lkey(a->mr[TRAFFIC_RECEIVED])}};
 		struct iw_recv_wr wr = {.wr_id = 1000 + i, .sg_list = sge, .num_sge = 2};
 
 		assert_int_equal(iw_post_recv(a->end->qp, &wr, NULL), 0);
@@ -80,11 +80,14 @@ static bool
 post_one(struct traffic_end *a, struct sim *s)
 {
 	static const uint8_t opcodes[] = {IW_WR_RDMA_WRITE, IW_WR_RDMA_READ, IW_WR_SEND};
-	int which = (int)sim_below(s, 3), slot = which == 0 ? TRAFFIC_WRITTEN : which == 1 ? TRAFFIC_READ_INTO : TRAFFIC_SRC;
+	int which = (int)sim_below(s, 3), slot = which == 0   ? TRAFFIC_WRITTEN
+						 : which == 1 ? TRAFFIC_READ_INTO
+							      : TRAFFIC_SRC;
 	uint32_t len = draw_length(s, TRAFFIC_AREA / TRAFFIC_OPS);
 	uint32_t off = a->at[slot];
 	uint8_t *local = which == 1 ? area(a, TRAFFIC_READ_INTO) + off : area(a, TRAFFIC_SRC) + off;
-	struct iw_sge sge[3] = {{(uintptr_t)local, len / 3, iw_mr_lkey(a->mr[which == 1 ? TRAFFIC_READ_INTO : TRAFFIC_SRC])}};
+	struct iw_sge sge[3] = {
+		{(uintptr_t)local, len / 3, iw_mr_lkey(a->mr[which == 1 ? TRAFFIC_READ_INTO : TRAFFIC_SRC])}};
 	struct iw_send_wr wr = {
 		.wr_id = a->posted, .sg_list = sge, .num_sge = 3, .opcode = opcodes[which], .flags = IW_SEND_SIGNALED};
 	int err;

@@ -106,10 +106,9 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 void
 victim_init(struct victim *v, struct sim *sim, uint32_t host)
 {
-	static const uint32_t rights[VICTIM_RIGHTS] = {
-		[VICTIM_RW] = IW_REMOTE_READ | IW_REMOTE_WRITE | IW_LOCAL_WRITE,
-		[VICTIM_RO] = IW_REMOTE_READ,
-		[VICTIM_WO] = IW_REMOTE_WRITE};
+	static const uint32_t rights[VICTIM_RIGHTS] = {[VICTIM_RW] = IW_REMOTE_READ | IW_REMOTE_WRITE | IW_LOCAL_WRITE,
+						       [VICTIM_RO] = IW_REMOTE_READ,
+						       [VICTIM_WO] = IW_REMOTE_WRITE};
 
 	memset(v, 0, sizeof(*v));
 	v->sim = sim;

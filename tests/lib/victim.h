@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host that serves whoever comes: it listens, gives each connection a QP and receives, and has memory of every kind of
- * right, with secrets around it.  Or it connects.  For tests with peers made by hand. */
+/* A host that serves whoever comes: it listens, gives each connection a QP and receives, and has memory of every kind
+ * of right, with secrets around it.  Or it connects.  For tests with peers made by hand. */
 #ifndef VICTIM_H
 #define VICTIM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows M1 to M22 of the start-up (RFC 5044 §7.1, RFC 6581), one test for each, with a whole engine on one side and a
- * peer made by hand on the other. */
+/* The rows M1 to M22 of the start-up (RFC 5044 §7.1, RFC 6581), one test for each, with a whole engine on one side and
+ * a peer made by hand on the other. */
 #include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -404,7 +404,7 @@ test_X1(void **state)
 	for (uint32_t i = 0; i < 200 && oracle_fpdus() < fpdus + 3; i++)
 		sim_step(s, s->now_ns + 10 * IW_US);
 	assert_true(oracle_fpdus() >= fpdus + 3);
-	s->host[2].cut = true; /* not an ACK comes */
+	s->host[2].cut = true;                             /* not an ACK comes */
 	assert_int_equal(iw_mr_dereg(v.mr[VICTIM_RO]), 0); /* the oracle fills it with the secret */
 	v.mr[VICTIM_RO] = NULL;
 	raw_run(&b, 3 * IW_SEC);

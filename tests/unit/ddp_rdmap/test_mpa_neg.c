@@ -162,8 +162,8 @@ test_responder(void **state)
 		check_responder(&responder_rows[i]);
 }
 
-/* M8: each direction by its receiver's wish (RFC 5044 §7.1): M of the Request is about what the responder sends, M of the
- * Reply about what the initiator sends. */
+/* M8: each direction by its receiver's wish (RFC 5044 §7.1): M of the Request is about what the responder sends, M of
+ * the Reply about what the initiator sends. */
 static void
 test_M8_markers(void **state)
 {
@@ -175,7 +175,8 @@ test_M8_markers(void **state)
 	for (size_t i = 0; i < COUNT(forms); i++) {
 		for (unsigned wish = 0; wish < 4; wish++) {
 			bool theirs = wish & 1, ours = wish & 2;
-			struct mpa_startup request = frame(false, forms[i].rev, forms[i].flags | (theirs ? M : 0), 1, 1);
+			struct mpa_startup request =
+				frame(false, forms[i].rev, forms[i].flags | (theirs ? M : 0), 1, 1);
 			struct mpa_neg_local local = {.revision = forms[i].rev, .markers = ours, .ird = 16, .ord = 8};
 			struct mpa_neg out;
 
@@ -193,8 +194,7 @@ test_M8_markers_of_the_initiator(void **state)
 {
 	for (unsigned wish = 0; wish < 8; wish++) {
 		bool theirs = wish & 1, ours = wish & 2, rev_1 = wish & 4;
-		struct mpa_neg_local local = {
-			.revision = rev_1 ? 1 : 2, .markers = ours, .ird = 16, .ord = 8};
+		struct mpa_neg_local local = {.revision = rev_1 ? 1 : 2, .markers = ours, .ird = 16, .ord = 8};
 		struct mpa_startup request, reply;
 		struct mpa_neg out;
 
@@ -393,11 +393,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_request),           cmocka_unit_test(test_responder),
-		cmocka_unit_test(test_M8_markers),
-		cmocka_unit_test(test_M8_markers_of_the_initiator),
-		cmocka_unit_test(test_reject),
-		cmocka_unit_test(test_initiator),         cmocka_unit_test(test_P7_both_ours),
+		cmocka_unit_test(test_request),      cmocka_unit_test(test_responder),
+		cmocka_unit_test(test_M8_markers),   cmocka_unit_test(test_M8_markers_of_the_initiator),
+		cmocka_unit_test(test_reject),       cmocka_unit_test(test_initiator),
+		cmocka_unit_test(test_P7_both_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

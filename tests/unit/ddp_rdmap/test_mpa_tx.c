@@ -95,7 +95,8 @@ transfer(uint32_t room, uint32_t view, uint32_t step, uint32_t len, uint32_t cou
 	struct pair p;
 	struct iw_mr *from, *to;
 
-	pair_open(&p, &(struct pair_opts){.markers = true, .room = room, .view = view, .step = step, .arena = 1u << 18});
+	pair_open(&p,
+		  &(struct pair_opts){.markers = true, .room = room, .view = view, .step = step, .arena = 1u << 18});
 	from = pair_mr(&p.a, 0, 1u << 17, 0);
 	to = pair_mr(&p.b, 1u << 17, 1u << 17, IW_REMOTE_WRITE | IW_REMOTE_READ);
 	for (uint32_t i = 0; i < count; i++)

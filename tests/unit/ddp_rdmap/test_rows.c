@@ -400,17 +400,17 @@ run_name(const char *name)
 	run_rows(name, MARKERS, 0, 1);
 }
 
-#define ROWS(X)                                                                                               \
-	X(F1) X(F3) X(F4) X(F5) X(F6) X(F7) X(F9)                                                             \
-	X(D1) X(D2) X(D3) X(D4) X(D5) X(D6) X(D7) X(D8) X(D9) X(D10) X(D11) X(D12) X(D14) X(D15) X(D16) X(D17) X(D18) \
-	X(R1) X(R2) X(R3) X(R4) X(R5) X(R6) X(R7) X(R8) X(R9) X(R10) X(R11) X(R12) X(R13) X(R14) X(R17) X(R18)
+#define ROWS(X)                                                                                                        \
+	X(F1)                                                                                                          \
+	X(F3) X(F4) X(F5) X(F6) X(F7) X(F9) X(D1) X(D2) X(D3) X(D4) X(D5) X(D6) X(D7) X(D8) X(D9) X(D10) X(D11) X(D12) \
+		X(D14) X(D15) X(D16) X(D17) X(D18) X(R1) X(R2) X(R3) X(R4) X(R5) X(R6) X(R7) X(R8) X(R9) X(R10) X(R11) \
+			X(R12) X(R13) X(R14) X(R17) X(R18)
 
-#define ROW_TEST(name)                  \
-	static void                     \
-	test_##name(void **state)       \
-	{                               \
-		(void)state;            \
-		run_name(#name);        \
+#define ROW_TEST(name)                        \
+	static void test_##name(void **state) \
+	{                                     \
+		(void)state;                  \
+		run_name(#name);              \
 	}
 ROWS(ROW_TEST)
 
@@ -419,9 +419,14 @@ static void
 test_F8(void **state)
 {
 	static const struct expect_row row = {
-		"F8", "three and a bit", 0, 2, 64,
+		"F8",
+		"three and a bit",
+		0,
+		2,
+		64,
 		{{EXPECT_SEND(1, 0, 13)}, {EXPECT_WRITE(RW, 0, 16)}, {EXPECT_WRITE(RW, 64, 7)}, {EXPECT_SEND(2, 0, 30)}},
-		4, EXPECT_OK(2)};
+		4,
+		EXPECT_OK(2)};
 
 	(void)state;
 	for (uint32_t step = 1; step < 160; step += step < 70 ? 1 : 7) {
