@@ -192,8 +192,7 @@ static void
 watch_wait(struct iw_qp *qp, bool waits, bool progress, uint64_t now_ns)
 {
 	if (waits && (qp->wait_at == IW_NEVER || progress)) {
-		qp->wait_at = iw_time_after(now_ns, qp->recv_wait_ns);
-		qp_timer_arm(qp);
+		qp_timer_wait(qp, now_ns);
 	} else if (!waits) {
 		qp->wait_at = IW_NEVER;
 		qp->wait_over = false;

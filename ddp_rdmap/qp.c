@@ -5,7 +5,6 @@
 #include <iwarp/err.h>
 #include <string.h>
 
-#include "qp_timer.h"
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
 
@@ -125,7 +124,7 @@ start_stream(struct iw_qp *qp, const struct qp_stream *s)
 	qp->rx_gap = qp->tx_gap = 0; /* the first one stands before the first FPDU */
 	if (s->back_pressure && !qp->back_pressure) {
 		qp->back_pressure = true;
-		qp->recv_wait_ns = qp_timer_recv_wait(s->recv_wait_ms);
+		qp->recv_wait_ms = s->recv_wait_ms;
 	}
 	qp->ird = s->ird;
 	qp->ord = s->ord;

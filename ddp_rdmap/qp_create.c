@@ -3,7 +3,6 @@
 #include <iwarp/err.h>
 
 #include "qp.h"
-#include "qp_timer.h"
 #include "rdmap_ctx.h"
 
 #define DEFAULT_DEPTH 128
@@ -86,7 +85,7 @@ set_up(struct iw_qp *qp, struct rdmap *rdmap, struct iw_pd *pd, const struct iw_
 	qp->sig_all = attr->sq_sig_all;
 	qp->foreign = attr->foreign_poster;
 	qp->back_pressure = attr->recv_back_pressure;
-	qp->recv_wait_ns = qp_timer_recv_wait(attr->recv_wait_ms);
+	qp->recv_wait_ms = attr->recv_wait_ms;
 	qp->max_ird = s->ird;
 	qp->max_ord = s->ord;
 	qp->context = attr->context;

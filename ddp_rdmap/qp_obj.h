@@ -92,7 +92,7 @@ struct iw_qp {
 	struct door door;
 	struct iw_timer timer;
 	uint64_t fpdu_at, nudge_at, wait_at; /* deadlines; IW_NEVER: none */
-	uint64_t recv_wait_ns;               /* back-pressure: how long */
+	uint32_t recv_wait_ms;               /* back-pressure: how long; 0: the default */
 	uint64_t burst_at, sent_at;          /* first and last fill */
 	uint8_t nudges;
 

@@ -27,10 +27,11 @@ qp_timer_arm(struct iw_qp *qp)
 		iw_wheel_arm(&qp->rdmap->wheel, &qp->timer, at);
 }
 
-uint64_t
-qp_timer_recv_wait(uint32_t ms)
+void
+qp_timer_wait(struct iw_qp *qp, uint64_t now_ns)
 {
-	return ms ? ms * IW_MS : RECV_WAIT;
+	qp->wait_at = iw_time_after(now_ns, qp->recv_wait_ms ? qp->recv_wait_ms * IW_MS : RECV_WAIT);
+	qp_timer_arm(qp);
 }
 
 /* The FPDU is looked at once more, with its headers for the Terminate (D9). */

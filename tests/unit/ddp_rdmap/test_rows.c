@@ -400,11 +400,12 @@ run_name(const char *name)
 	run_rows(name, MARKERS, 0, 1);
 }
 
-#define ROWS(X)                                                                                                        \
-	X(F1)                                                                                                          \
-	X(F3) X(F4) X(F5) X(F6) X(F7) X(F9) X(D1) X(D2) X(D3) X(D4) X(D5) X(D6) X(D7) X(D8) X(D9) X(D10) X(D11) X(D12) \
-		X(D14) X(D15) X(D16) X(D17) X(D18) X(R1) X(R2) X(R3) X(R4) X(R5) X(R6) X(R7) X(R8) X(R9) X(R10) X(R11) \
-			X(R12) X(R13) X(R14) X(R17) X(R18)
+/* clang-format off */
+#define ROWS(X)                                                                                                      \
+	X(F1) X(F3) X(F4) X(F5) X(F6) X(F7) X(F9)                                                                    \
+	X(D1) X(D2) X(D3) X(D4) X(D5) X(D6) X(D7) X(D8) X(D9) X(D10) X(D11) X(D12) X(D14) X(D15) X(D16) X(D17) X(D18) \
+	X(R1) X(R2) X(R3) X(R4) X(R5) X(R6) X(R7) X(R8) X(R9) X(R10) X(R11) X(R12) X(R13) X(R14) X(R17) X(R18)
+/* clang-format on */
 
 #define ROW_TEST(name)                        \
 	static void test_##name(void **state) \
