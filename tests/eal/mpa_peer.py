@@ -197,8 +197,10 @@ class Peer:
         return Segment(plain[2:2 + length])
 
     def message(self):
-        """All segments of the next message: the first, and the payload."""
+        """All segments of the next message: the first, and the payload.  Writes of nothing wake a slow peer."""
         first = segment = self.hear()
+        while first.opcode == WRITE and first.last and not first.payload:
+            first = segment = self.hear()
         payload = segment.payload
         while not segment.last:
             segment = self.hear()
