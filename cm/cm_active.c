@@ -32,6 +32,9 @@ take_attr(struct cm_setup *s, const struct iw_cm_attr *a)
 {
 	s->local.revision = a->revision_1 ? 1 : 2;
 	s->local.crc = !a->no_crc;
+	s->local.markers = a->markers;
+	s->back_pressure = a->recv_back_pressure;
+	s->recv_wait_ms = a->recv_wait_ms;
 	s->local.peer_to_peer = !a->no_peer_to_peer && !a->revision_1;
 	s->local.no_ird_ord = a->no_ird_ord;
 	s->once_more = !a->revision_1 && !a->require_peer_to_peer;
@@ -151,5 +154,5 @@ cm_active_terminate(struct cm *cm, struct cm_id *id)
 	const struct cm_setup *s = cm_id_setup(cm, id);
 	enum rdmap_fault fault = s && s->fault != RDMAP_FAULT_NONE ? s->fault : RDMAP_FAULT_MPA_LOCAL;
 
-	(void)cm_frame_send(cm, id, cm_frame_terminate(cm, fault));
+	(void)cm_frame_send(cm, id, cm_frame_terminate(cm, fault, s && s->stream.tx_markers));
 }

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "crc32c.h"
-#include "ddp_hdr.h"
+#include "ddp_tx.h"
 #include "len.h"
 #include "rdmap_hdr.h"
 #include "rdmap_ops.h"
@@ -46,24 +45,22 @@ cm_frame_startup(struct cm *cm, const struct mpa_startup *frame)
 }
 
 struct rte_mbuf *
-cm_frame_terminate(struct cm *cm, enum rdmap_fault fault)
+cm_frame_terminate(struct cm *cm, enum rdmap_fault fault, bool markers)
 {
-	struct ddp_hdr ddp = ddp_hdr_untagged(RDMAP_OP_TERMINATE, true, 0, 2, 1, 0);
-	uint32_t ulpdu = DDP_HDR_UNTAGGED_LEN + RDMAP_HDR_TERM_MIN, len = mpa_hdr_fpdu_len(ulpdu);
+	struct ddp_hdr ddp = ddp_hdr_untagged(RDMAP_OP_TERMINATE, true, 0, RDMAP_QN_TERMINATE, 1, 0);
+	struct mpa_tx b = {.crc = true, .markers = markers};
+	uint8_t body[RDMAP_HDR_TERM_MIN];
+	struct wr_piece piece = {.p = body, .len = sizeof(body)};
+	uint32_t len = mpa_tx_len(&b, DDP_HDR_UNTAGGED_LEN + sizeof(body));
 	struct rte_mbuf *m = make(cm, len);
 	struct rdmap_term term;
-	uint8_t *p;
 
 	if (!m)
 		return NULL;
 	rdmap_err_term(fault, NULL, 0, NULL, &term);
-	p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len);
-	memset(p, 0, len);
-	mpa_hdr_length_emit(p, (uint16_t)ulpdu);
-	(void)ddp_hdr_emit(&ddp, p + MPA_HDR_LENGTH_LEN, DDP_HDR_UNTAGGED_LEN);
-	(void)rdmap_hdr_term_emit(&term, p + MPA_HDR_LENGTH_LEN + DDP_HDR_UNTAGGED_LEN, RDMAP_HDR_TERM_MIN);
-	mpa_hdr_crc_emit(p + mpa_hdr_crc_off(ulpdu),
-			 iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, mpa_hdr_crc_off(ulpdu))));
+	(void)rdmap_hdr_term_emit(&term, body, sizeof(body));
+	b.base = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len);
+	ddp_tx_segment(&b, &ddp, &piece, 1, piece.len);
 	return m;
 }
 

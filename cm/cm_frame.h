@@ -9,8 +9,9 @@
  * former's are too small.  NULL: none left (counted). */
 struct rte_mbuf *cm_frame_startup(struct cm *cm, const struct mpa_startup *frame);
 
-/* The same with a whole Terminate FPDU, with CRC, for a stream that never began (RFC 6581 §8). */
-struct rte_mbuf *cm_frame_terminate(struct cm *cm, enum rdmap_fault fault);
+/* The same with a whole Terminate FPDU, with CRC, for a stream that never began (RFC 6581 §8); with the marker in front
+ * of it when the peer wants them. */
+struct rte_mbuf *cm_frame_terminate(struct cm *cm, enum rdmap_fault fault, bool markers);
 
 /* Appends it; false: it did not go.  The mbuf is consumed in any case; NULL is a frame that was not made. */
 bool cm_frame_send(struct cm *cm, const struct cm_id *id, struct rte_mbuf *m);

@@ -31,7 +31,6 @@
 	X(drop_request_late)  /* closed: no whole Request in time */                           \
 	X(drop_request_gone)  /* the peer gave up before it had sent a whole Request */        \
 	X(drop_request_full)  /* rejected: backlog or id table full */                         \
-	X(drop_request_unfit) /* rejected: it asks for what is not there (markers) */          \
 	X(drop_reaped)        /* reset: the oldest without a Request, when ids were short */   \
 	X(drop_no_id)         /* reset: not even a spare id */                                 \
 	X(drop_reply_bad)     /* no Reply, or of no legal form */                              \
@@ -50,6 +49,8 @@ struct cm_setup {
 	enum rdmap_fault fault;            /* the Terminate that is due */
 	uint64_t connect_ns, delay_ns;
 	struct tcp_attr tcp;
+	bool back_pressure;
+	uint32_t recv_wait_ms;
 	struct rte_mbuf *frame; /* built beforehand, so that the step that sends it cannot fail for want of one */
 	bool once_more;         /* revision 1 may be tried */
 	uint8_t own[MPA_HDR_PD_MAX];

@@ -80,6 +80,9 @@ take_attr(struct cm_setup *s, struct cm_id *id, const struct iw_cm_attr *a)
 {
 	s->local.revision = s->request.rev;
 	s->local.crc = !a->no_crc;
+	s->local.markers = a->markers;
+	s->back_pressure = a->recv_back_pressure;
+	s->recv_wait_ms = a->recv_wait_ms;
 	s->local.no_ird_ord = a->no_ird_ord;
 	s->tcp = (struct tcp_attr){.user_timeout_ns = a->user_timeout_ms * IW_MS,
 				   .keepalive_ns = a->keepalive_ms * IW_MS};
@@ -104,8 +107,6 @@ cm_passive_prepare(struct cm *cm, struct cm_id *id, struct iw_qp *qp, const stru
 		return -IW_E_INVAL;
 	take_attr(s, id, a);
 	mpa_neg_responder(&s->local, &s->request, a->private_data, a->private_len, &neg);
-	if (neg.verdict != MPA_NEG_AGREED)
-		return -IW_E_INVAL;
 	s->frame = cm_frame_startup(cm, &neg.reply);
 	if (!s->frame)
 		return -IW_E_NOMEM;

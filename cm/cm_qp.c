@@ -80,6 +80,8 @@ cm_qp_start(struct cm *cm, struct cm_id *id, uint64_t now_ns)
 	struct iw_qp *qp = cm_id_qp(cm, id);
 
 	s->stream.conn = id->conn;
+	s->stream.back_pressure = s->back_pressure;
+	s->stream.recv_wait_ms = s->recv_wait_ms;
 	if (!qp || qp_start(qp, &s->stream, now_ns) != 0)
 		return false;
 	id->started = true;

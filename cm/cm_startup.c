@@ -26,7 +26,6 @@ judge_reply(struct cm *cm, struct cm_setup *s)
 	case MPA_NEG_TERMINATE:
 		cm->n.drop_reply_unfit++;
 		return CM_EV_REPLY_TERM;
-	case MPA_NEG_REJECT:
 	case MPA_NEG_CLOSE:
 		break;
 	}
@@ -125,14 +124,10 @@ cm_startup_owner(struct cm *cm, const struct tcp_ready *ready)
 
 /* What becomes of a whole Request. */
 static enum cm_event
-judge_request(struct cm *cm, const struct cm_id *id, const struct cm_setup *s)
+judge_request(struct cm *cm, const struct cm_id *id)
 {
 	const struct cm_listener *l = cm_id_listener(cm, id);
 
-	if (!mpa_neg_is_acceptable(&s->request)) {
-		cm->n.drop_request_unfit++;
-		return CM_EV_REQUEST_FULL;
-	}
 	if (id->spare || l->asking >= l->backlog) {
 		cm->n.drop_request_full++;
 		return CM_EV_REQUEST_FULL;
@@ -162,7 +157,7 @@ read_request(struct cm *cm, struct cm_id *id, uint64_t now_ns)
 	memcpy(s->theirs, data, request.private_len);
 	s->request.private_data = s->theirs;
 	tcp_rx_consume(cm->tcp, id->conn, total, now_ns);
-	cm_step_event(cm, id, judge_request(cm, id, s), now_ns);
+	cm_step_event(cm, id, judge_request(cm, id), now_ns);
 }
 
 static void

@@ -4,11 +4,11 @@
 uint32_t
 ddp_tx_part(const struct mpa_tx *b, uint32_t hdr_len, uint32_t left)
 {
-	uint32_t max = mpa_hdr_mulpdu(b->room) - hdr_len;
+	uint32_t max = mpa_tx_mulpdu(b) - hdr_len;
 
 	if (b->used == 0)
 		return left <= max ? left : max & ~3u;
-	if (left > max || mpa_hdr_fpdu_len(hdr_len + left) > b->room - b->used)
+	if (left > max || mpa_tx_len(b, hdr_len + left) > b->room - b->used)
 		return DDP_TX_NO_ROOM;
 	return left;
 }

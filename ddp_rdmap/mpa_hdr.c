@@ -23,14 +23,42 @@ startup_key(bool reply)
 	return reply ? key_reply : key_request;
 }
 
-uint32_t
-mpa_hdr_mulpdu(uint32_t emss)
+static uint32_t
+mulpdu(uint32_t emss, uint32_t markers)
 {
-	uint32_t overhead = MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + emss % 4;
+	uint32_t overhead = MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + emss % 4 + markers * MPA_HDR_MARKER_LEN;
 
 	if (emss < MPA_HDR_MULPDU_MIN + overhead)
 		return MPA_HDR_MULPDU_MIN;
 	return iw_len_min(emss - overhead, MPA_HDR_MULPDU_MAX);
+}
+
+uint32_t
+mpa_hdr_mulpdu(uint32_t emss)
+{
+	return mulpdu(emss, 0);
+}
+
+uint32_t
+mpa_hdr_mulpdu_marked(uint32_t emss)
+{
+	const uint32_t span = MPA_HDR_MARKER_LEN + MPA_HDR_MARKER_GAP;
+
+	return mulpdu(emss, emss / span + (emss % span != 0));
+}
+
+uint16_t
+mpa_hdr_marker_parse(const uint8_t *p)
+{
+	return (uint16_t)((p[2] << 8 | p[3]) & ~3);
+}
+
+void
+mpa_hdr_marker_emit(uint8_t *p, uint16_t fpduptr)
+{
+	p[0] = p[1] = 0;
+	p[2] = (uint8_t)(fpduptr >> 8);
+	p[3] = (uint8_t)fpduptr;
 }
 
 uint16_t

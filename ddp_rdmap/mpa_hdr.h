@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPA on the wire (RFC 5044, RFC 6581): arithmetic of an FPDU, and the start-up frames.  Without markers. */
+/* MPA on the wire (RFC 5044, RFC 6581): arithmetic of an FPDU, and the start-up frames. */
 #ifndef MPA_HDR_H
 #define MPA_HDR_H
 
@@ -37,6 +37,38 @@ mpa_hdr_crc_off(uint32_t ulpdu)
 /* The largest ULPDU that leaves an FPDU in one segment of emss octets (after the TCP options that are really
  * sent), RFC 5044 §4.5: emss - (6 + emss mod 4), never below 128 nor above 64768. */
 uint32_t mpa_hdr_mulpdu(uint32_t emss);
+/* The same when markers may stand in it: emss - (6 + 4 * ceil(emss / 512) + emss mod 4). */
+uint32_t mpa_hdr_mulpdu_marked(uint32_t emss);
+
+/* ---- Markers (RFC 5044 §4.3): reserved 16 bits, FPDUPTR 16 bits, at every 512th octet of the stream ---- */
+
+#define MPA_HDR_MARKER_LEN 4
+#define MPA_HDR_MARKER_GAP 508 /* octets between two of them */
+
+/* A stream's place among its markers is its gap: octets before the next marker, 0: one is due now.  How many stand in
+ * front of and between the next `octets` octets, which are not markers. */
+static inline uint32_t
+mpa_hdr_markers(uint32_t gap, uint32_t octets)
+{
+	return octets <= gap ? 0 : 1 + (octets - gap - 1) / MPA_HDR_MARKER_GAP;
+}
+
+/* The gap behind them.  A marker that would follow the last of them is not counted as passed: it is 0 then. */
+static inline uint32_t
+mpa_hdr_marker_gap(uint32_t gap, uint32_t octets)
+{
+	uint32_t beyond;
+
+	if (octets <= gap)
+		return gap - octets;
+	beyond = (octets - gap) % MPA_HDR_MARKER_GAP;
+	return beyond ? MPA_HDR_MARKER_GAP - beyond : 0;
+}
+
+/* FPDUPTR: octets from ULPDU_Length to the marker.  parse clears the two low bits (§4.3) and skips the reserved ones.
+ */
+uint16_t mpa_hdr_marker_parse(const uint8_t *p);
+void mpa_hdr_marker_emit(uint8_t *p, uint16_t fpduptr);
 
 /* The ULPDU_Length field: 2 octets. */
 uint16_t mpa_hdr_length_parse(const uint8_t *p);

@@ -16,6 +16,7 @@ mpa_neg_request(const struct mpa_neg_local *local, const void *private_data, uin
 	assert(local->ird < MPA_HDR_NOT_NEGOTIATED && local->ord < MPA_HDR_NOT_NEGOTIATED);
 	*request = (struct mpa_startup){.rev = local->revision,
 					.crc = local->crc,
+					.markers = local->markers,
 					.enhanced = enhanced,
 					.private_data = private_data,
 					.private_len = private_len};
@@ -80,30 +81,20 @@ mpa_neg_initiator(const struct mpa_neg_local *local, const struct mpa_startup *r
 		out->verdict = MPA_NEG_CLOSE;
 		return;
 	}
-	if (reply->markers && !reply->enhanced) {
-		out->verdict = MPA_NEG_CLOSE;
-		return;
-	}
 	out->stream = (struct qp_stream){.initiator = true,
 					 .crc = request->crc || reply->crc,
+					 .tx_markers = reply->markers,
+					 .rx_markers = request->markers,
 					 .revision = request->rev,
 					 .ird = local->ird,
 					 .ord = local->ord,
 					 .rtr = QP_RTR_NONE};
 	if (!reply->enhanced)
 		return;
-	if (reply->markers)
-		terminate(out, RDMAP_FAULT_MPA_LOCAL);
-	else if (!initiator_depths(local, request, reply, &out->stream))
+	if (!initiator_depths(local, request, reply, &out->stream))
 		terminate(out, RDMAP_FAULT_MPA_IRD);
 	else if (!initiator_rtr(request, reply, &out->stream))
 		terminate(out, RDMAP_FAULT_MPA_RTR);
-}
-
-bool
-mpa_neg_is_acceptable(const struct mpa_startup *request)
-{
-	return !request->markers;
 }
 
 /* The Request's form, mirrored (RFC 6581 §10). */
@@ -170,14 +161,15 @@ mpa_neg_responder(const struct mpa_neg_local *local, const struct mpa_startup *r
 	struct qp_stream *stream = &out->stream;
 
 	*out = (struct mpa_neg){.verdict = MPA_NEG_AGREED};
-	if (!mpa_neg_is_acceptable(request)) {
-		out->verdict = MPA_NEG_REJECT;
-		mpa_neg_reject(local, request, NULL, 0, reply);
-		return;
-	}
 	*reply = mirror(request, local->crc, private_data, private_len);
-	*stream = (struct qp_stream){
-		.crc = reply->crc, .revision = request->rev, .ird = local->ird, .ord = local->ord, .rtr = QP_RTR_NONE};
+	reply->markers = local->markers;
+	*stream = (struct qp_stream){.crc = reply->crc,
+				     .tx_markers = request->markers,
+				     .rx_markers = local->markers,
+				     .revision = request->rev,
+				     .ird = local->ird,
+				     .ord = local->ord,
+				     .rtr = QP_RTR_NONE};
 	if (!request->enhanced)
 		return;
 	stream->rtr = responder_rtr(local, request);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiving side of MPA: whole FPDUs out of a list of views (RFC 5044 §4.1, §6; design D5). */
+/* The receiving side of MPA: whole FPDUs out of a list of views, markers taken out (RFC 5044 §4.1, §4.3, §6; design
+ * D5). */
+#include <assert.h>
+
 #include "crc32c.h"
 #include "len.h"
 #include "mpa_fpdu.h"
@@ -11,6 +14,9 @@
 
 /* Shorter ones do not exist: length, no ULPDU, pad 2, CRC. */
 #define FPDU_MIN 8
+
+/* Pieces of one FPDU when its markers are taken out: each of them cuts a view in two. */
+#define MARKED_PIECES (MPA_RX_VIEWS + 2 + (2 + 65535 + 3 + 4) / MPA_HDR_MARKER_GAP)
 
 /* Moves the front of the stream on. */
 static void
@@ -40,21 +46,23 @@ crc_of(const struct mpa_fpdu *f, uint32_t len)
 	return iw_crc32c_final(state);
 }
 
-/* Octets of the FPDU at the front, or FPDU_MIN when not even its length is there. */
+/* Octets of the FPDU at the front with its markers, or of the shortest when not even its length is there. */
 static uint32_t
-fpdu_len(struct mpa_fpdu *f, uint32_t left)
+fpdu_len(const struct iw_qp *qp, struct mpa_fpdu *f, uint32_t left)
 {
+	uint32_t lead = qp->rx_markers && qp->rx_gap == 0 ? MPA_HDR_MARKER_LEN : 0, octets;
 	uint8_t len[MPA_HDR_LENGTH_LEN];
 
-	if (left < FPDU_MIN)
-		return FPDU_MIN;
-	if (f->views->len - f->off >= sizeof(len)) {
-		f->ulpdu_len = mpa_hdr_length_parse(iw_view_data(f->views) + f->off);
+	if (left < FPDU_MIN + lead)
+		return FPDU_MIN + lead;
+	if (f->views->len - f->off >= lead + sizeof(len)) {
+		f->ulpdu_len = mpa_hdr_length_parse(iw_view_data(f->views) + f->off + lead);
 	} else {
-		iw_view_copy(f->views, f->n, f->off, len, sizeof(len));
+		iw_view_copy(f->views, f->n, f->off + lead, len, sizeof(len));
 		f->ulpdu_len = mpa_hdr_length_parse(len);
 	}
-	return mpa_hdr_fpdu_len(f->ulpdu_len);
+	octets = mpa_hdr_fpdu_len(f->ulpdu_len);
+	return qp->rx_markers ? octets + MPA_HDR_MARKER_LEN * mpa_hdr_markers(qp->rx_gap, octets) : octets;
 }
 
 /* Wholly in one view: everything in place.  Returns whether the CRC is right. */
@@ -84,9 +92,65 @@ open_slow(struct mpa_fpdu *f, bool crc)
 	return crc_of(f, n) == mpa_hdr_crc_parse(got);
 }
 
+/* Cuts the len octets at the front into the pieces between their markers; returns how many, 0: a marker does not point
+ * to this FPDU (F2). */
+static uint32_t
+strip(const struct iw_qp *qp, const struct mpa_fpdu *f, uint32_t len, struct iw_view *piece)
+{
+	uint32_t gap = qp->rx_gap, length_at = gap == 0 ? MPA_HDR_MARKER_LEN : 0, off = 0, n = 0;
+
+	while (off < len) {
+		uint32_t part = iw_len_min(gap, len - off), cut;
+		uint8_t marker[MPA_HDR_MARKER_LEN];
+
+		if (gap == 0) {
+			iw_view_copy(f->views, f->n, f->off + off, marker, sizeof(marker));
+			if (mpa_hdr_marker_parse(marker) != (uint16_t)(off ? off - length_at : 0))
+				return 0;
+			off += MPA_HDR_MARKER_LEN;
+			gap = MPA_HDR_MARKER_GAP;
+			continue;
+		}
+		cut = iw_view_slice(f->views, f->n, f->off + off, part, piece + n, MARKED_PIECES - n);
+		assert(cut > 0);
+		n += cut;
+		off += part;
+		gap -= part;
+	}
+	return n;
+}
+
+/* As take(), when the peer puts markers into the stream.  They are in the CRC. */
+static void
+take_marked(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
+{
+	struct iw_view piece[MARKED_PIECES];
+	uint8_t got[MPA_HDR_CRC_LEN];
+	struct mpa_fpdu bare;
+
+	qp->rdmap->count.n.rx_slow_fpdus++;
+	iw_view_copy(f->views, f->n, f->off + len - MPA_HDR_CRC_LEN, got, sizeof(got));
+	if (qp->crc && crc_of(f, len - MPA_HDR_CRC_LEN) != mpa_hdr_crc_parse(got)) {
+		qp_fault(qp, RDMAP_FAULT_MPA_CRC, NULL, 0, NULL);
+		return;
+	}
+	bare.views = piece;
+	bare.n = strip(qp, f, len, piece);
+	if (bare.n == 0) {
+		qp_fault(qp, RDMAP_FAULT_MPA_MARKER, NULL, 0, NULL);
+		return;
+	}
+	bare.off = 0;
+	bare.ulpdu_len = f->ulpdu_len;
+	bare.wait = false;
+	(void)open_slow(&bare, false);
+	rdmap_rx(qp, &bare);
+	f->wait = bare.wait;
+}
+
 /* A whole FPDU: nothing of it is believed before its CRC is right (RFC 5044 §6, security.md rule 1). */
 static void
-take(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
+take_plain(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 {
 	bool fast = f->views->len - f->off >= len;
 	bool good = fast ? open_fast(f, qp->crc) : open_slow(f, qp->crc);
@@ -96,6 +160,18 @@ take(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 		rdmap_rx(qp, f);
 	else
 		qp_fault(qp, RDMAP_FAULT_MPA_CRC, NULL, 0, NULL);
+}
+
+static void
+take(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
+{
+	if (!qp->rx_markers) {
+		take_plain(qp, f, len);
+		return;
+	}
+	take_marked(qp, f, len);
+	if (!f->wait)
+		qp->rx_gap = (uint16_t)mpa_hdr_marker_gap(qp->rx_gap, mpa_hdr_fpdu_len(f->ulpdu_len));
 }
 
 /* Time runs for an unfinished FPDU from its first octet, or from the FPDU before it. */
@@ -111,6 +187,18 @@ watch_partial(struct iw_qp *qp, bool partial, bool progress, uint64_t now_ns)
 	qp->rx_partial = partial;
 }
 
+/* Back-pressure: time runs anew for each message that finds no receive. */
+static void
+watch_wait(struct iw_qp *qp, bool waits, bool progress, uint64_t now_ns)
+{
+	if (waits && (qp->wait_at == IW_NEVER || progress)) {
+		qp_timer_wait(qp, now_ns);
+	} else if (!waits) {
+		qp->wait_at = IW_NEVER;
+		qp->wait_over = false;
+	}
+}
+
 struct mpa_rx_result
 mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budget, uint64_t now_ns)
 {
@@ -118,6 +206,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 	struct mpa_fpdu f;
 	uint32_t left = iw_view_total(views, n);
 
+	assert(n <= MPA_RX_VIEWS);
 	f.views = views;
 	f.n = n;
 	f.off = 0;
@@ -132,7 +221,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 			r.consumed += left;
 			break;
 		}
-		len = fpdu_len(&f, left);
+		len = fpdu_len(qp, &f, left);
 		r.stop = left < len ? MPA_RX_NEED : MPA_RX_BUDGET;
 		r.need = len;
 		if (left < len || r.fpdus == budget)
@@ -149,5 +238,6 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 		r.fpdus++;
 	}
 	watch_partial(qp, left > 0 && r.stop == MPA_RX_NEED && !f.wait, r.fpdus > 0, now_ns);
+	watch_wait(qp, f.wait, r.fpdus > 0, now_ns);
 	return r;
 }

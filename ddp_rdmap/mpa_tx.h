@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FPDUs into an mbuf, one behind the other (RFC 5044 §4.1).  Each octet is written once: payload is copied and
- * taken into the CRC in the same pass (design D2, D4). */
+/* FPDUs into an mbuf, one behind the other (RFC 5044 §4.1), with markers if the peer wants them (§4.3).  Each octet is
+ * written once: payload is copied and taken into the CRC in the same pass (design D2, D4). */
 #ifndef MPA_TX_H
 #define MPA_TX_H
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "crc32c.h"
+#include "ddp_hdr.h"
 #include "mpa_hdr.h"
 
 struct mpa_tx {
@@ -20,22 +21,57 @@ struct mpa_tx {
 	uint32_t state; /* of the CRC */
 	uint32_t fpdus;
 	bool crc;
+	bool markers;
+	uint16_t gap;                                       /* octets before the next marker */
+	uint8_t *length;                                    /* markers: ULPDU_Length of the FPDU under way */
+	uint8_t head[MPA_HDR_LENGTH_LEN + DDP_HDR_MAX_LEN]; /* markers: where headers are made */
 };
 
-/* Begins an FPDU whose ULPDU has that many octets; they follow by mpa_tx_header() and mpa_tx_payload(). */
+/* The same with markers among the octets, when b->markers. */
+void mpa_tx_marked_begin(struct mpa_tx *b);
+void mpa_tx_marked(struct mpa_tx *b, const uint8_t *src, uint32_t n);
+void mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len);
+
+/* The largest ULPDU of an FPDU that has the mbuf for itself. */
+static inline uint32_t
+mpa_tx_mulpdu(const struct mpa_tx *b)
+{
+	return b->markers ? mpa_hdr_mulpdu_marked(b->room) : mpa_hdr_mulpdu(b->room);
+}
+
+/* Octets that the next FPDU takes with such an ULPDU. */
+static inline uint32_t
+mpa_tx_len(const struct mpa_tx *b, uint32_t ulpdu_len)
+{
+	uint32_t len = mpa_hdr_fpdu_len(ulpdu_len);
+
+	return b->markers ? len + MPA_HDR_MARKER_LEN * mpa_hdr_markers(b->gap, len) : len;
+}
+
+/* Begins an FPDU whose ULPDU has that many octets; they follow by mpa_tx_header() and mpa_tx_payload().  Returns where
+ * its headers are to be written, DDP_HDR_MAX_LEN octets at most. */
 static inline uint8_t *
 mpa_tx_begin(struct mpa_tx *b, uint32_t ulpdu_len)
 {
-	b->fpdu = b->base + b->used;
-	mpa_hdr_length_emit(b->fpdu, (uint16_t)ulpdu_len);
-	b->p = b->fpdu + MPA_HDR_LENGTH_LEN;
-	return b->p;
+	uint8_t *length = b->markers ? b->head : b->base + b->used;
+
+	b->fpdu = b->p = b->base + b->used;
+	mpa_hdr_length_emit(length, (uint16_t)ulpdu_len);
+	if (b->markers)
+		mpa_tx_marked_begin(b);
+	else
+		b->p += MPA_HDR_LENGTH_LEN;
+	return length + MPA_HDR_LENGTH_LEN;
 }
 
 /* The caller has written n octets of headers at what mpa_tx_begin() returned. */
 static inline void
 mpa_tx_header(struct mpa_tx *b, uint32_t n)
 {
+	if (b->markers) {
+		mpa_tx_marked(b, b->head, MPA_HDR_LENGTH_LEN + n);
+		return;
+	}
 	b->p += n;
 	if (b->crc)
 		b->state = iw_crc32c(IW_CRC32C_INIT, b->fpdu, (size_t)(b->p - b->fpdu));
@@ -45,6 +81,10 @@ mpa_tx_header(struct mpa_tx *b, uint32_t n)
 static inline void
 mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 {
+	if (b->markers) {
+		mpa_tx_marked(b, src, n);
+		return;
+	}
 	if (b->crc)
 		b->state = iw_crc32c_copy(b->state, b->p, src, n);
 	else
@@ -58,13 +98,17 @@ mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 {
 	uint32_t pad = mpa_hdr_pad(ulpdu_len);
 
+	b->fpdus++;
+	if (b->markers) {
+		mpa_tx_marked_end(b, ulpdu_len);
+		return;
+	}
 	assert(b->p == b->fpdu + MPA_HDR_LENGTH_LEN + ulpdu_len);
 	memset(b->p, 0, pad);
 	if (b->crc && pad)
 		b->state = iw_crc32c(b->state, b->p, pad);
 	mpa_hdr_crc_emit(b->p + pad, b->crc ? iw_crc32c_final(b->state) : 0);
 	b->used += mpa_hdr_fpdu_len(ulpdu_len);
-	b->fpdus++;
 }
 
 #endif

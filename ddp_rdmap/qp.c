@@ -49,7 +49,7 @@ qp_event(struct iw_qp *qp, enum qp_fsm_event event)
 	if (actions & QP_DO_FLUSH_RQ) {
 		qp_wc_flush_rq(qp);
 		qp->answers_pos.tail = qp->answers_pos.head;
-		qp->fpdu_at = qp->nudge_at = IW_NEVER;
+		qp->fpdu_at = qp->nudge_at = qp->wait_at = IW_NEVER;
 	}
 	qp_out(qp, out_bits(actions));
 	if (actions & QP_DO_RUN)
@@ -119,6 +119,13 @@ start_stream(struct iw_qp *qp, const struct qp_stream *s)
 	qp->conn = s->conn;
 	qp->crc = s->crc;
 	qp->initiator = s->initiator;
+	qp->tx_markers = s->tx_markers;
+	qp->rx_markers = s->rx_markers;
+	qp->rx_gap = qp->tx_gap = 0; /* the first one stands before the first FPDU */
+	if (s->back_pressure && !qp->back_pressure) {
+		qp->back_pressure = true;
+		qp->recv_wait_ms = s->recv_wait_ms;
+	}
 	qp->ird = s->ird;
 	qp->ord = s->ord;
 	qp->rtr = (uint8_t)s->rtr;
@@ -203,6 +210,12 @@ uint32_t
 qp_conn(const struct iw_qp *qp)
 {
 	return qp->conn;
+}
+
+bool
+qp_is_terminating(const struct iw_qp *qp)
+{
+	return qp->fsm.state == QP_FSM_TERMINATING;
 }
 
 bool

@@ -85,11 +85,12 @@ set_up(struct iw_qp *qp, struct rdmap *rdmap, struct iw_pd *pd, const struct iw_
 	qp->sig_all = attr->sq_sig_all;
 	qp->foreign = attr->foreign_poster;
 	qp->back_pressure = attr->recv_back_pressure;
+	qp->recv_wait_ms = attr->recv_wait_ms;
 	qp->max_ird = s->ird;
 	qp->max_ord = s->ord;
 	qp->context = attr->context;
 	qp->door.kind = DOOR_QP;
-	qp->fpdu_at = qp->nudge_at = qp->burst_at = IW_NEVER;
+	qp->fpdu_at = qp->nudge_at = qp->wait_at = qp->burst_at = IW_NEVER;
 	qp->may_post_recv = 1;
 	domain_pd_use(pd, 1);
 }

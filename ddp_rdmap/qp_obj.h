@@ -57,7 +57,7 @@ struct iw_qp {
 	struct mr_user user;
 	struct rdmap *rdmap;
 	struct qp_fsm fsm;
-	bool crc, initiator;
+	bool crc, initiator, tx_markers, rx_markers;
 	bool sig_all, foreign, back_pressure;
 	uint8_t rtr; /* enum qp_rtr */
 	uint16_t ird, ord;
@@ -65,10 +65,13 @@ struct iw_qp {
 	uint8_t may_post_send, may_post_recv;
 
 	/* receiving */
-	uint8_t tagged_open; /* 1 + opcode of the tagged message that awaits its last segment */
-	bool rx_partial;     /* octets of an unfinished FPDU were seen */
-	bool rx_waits;       /* for a receive to be posted (back-pressure) */
-	uint32_t rx_fpdus;   /* saturates at 2^32-1 */
+	uint8_t tagged_open;     /* 1 + opcode of the tagged message that awaits its last segment */
+	bool rx_partial;         /* octets of an unfinished FPDU were seen */
+	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
+	bool rx_waits;           /* for a receive to be posted (back-pressure) */
+	bool wait_over;          /* that was too long: it ends the stream */
+	bool rx_begun;           /* the peer's first FPDU has come */
+	uint32_t rx_fpdus;       /* saturates at 2^32-1 */
 	struct wr_cursor recv_cur;
 	struct ddp_queue queue[RDMAP_QN_MAX];
 	struct qp_read *reads;
@@ -88,8 +91,9 @@ struct iw_qp {
 	uint32_t out_bits;
 	struct door door;
 	struct iw_timer timer;
-	uint64_t fpdu_at, nudge_at; /* deadlines; IW_NEVER: none */
-	uint64_t burst_at, sent_at; /* first and last fill */
+	uint64_t fpdu_at, nudge_at, wait_at; /* deadlines; IW_NEVER: none */
+	uint32_t recv_wait_ms;               /* back-pressure: how long; 0: the default */
+	uint64_t burst_at, sent_at;          /* first and last fill */
 	uint8_t nudges;
 
 	uint32_t handle, conn, owner;

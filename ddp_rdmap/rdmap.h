@@ -31,8 +31,11 @@ struct qp_stream {
 	uint32_t conn; /* handle of the connection it borrows, never looked into */
 	bool initiator;
 	bool crc;
+	bool tx_markers, rx_markers; /* the peer wants them, we want them (RFC 5044 §4.3) */
 	uint8_t revision;
-	uint16_t ird, ord; /* as agreed; <= those of the QP */
+	bool back_pressure;    /* of this stream, if the QP has not got it anyway */
+	uint32_t recv_wait_ms; /* with it; 0: 30 s */
+	uint16_t ird, ord;     /* as agreed; <= those of the QP */
 	enum qp_rtr { QP_RTR_NONE, QP_RTR_WRITE, QP_RTR_READ, QP_RTR_SEND } rtr;
 	/* initiator: the first FPDU to be sent; responder: what is expected (a Send uses a hidden buffer) */
 };
@@ -41,8 +44,9 @@ struct qp_stream {
 struct iw_qp *qp_at(const struct rdmap *rdmap, uint32_t handle);
 uint32_t qp_handle(const struct iw_qp *qp);
 struct iw_engine *qp_engine(const struct iw_qp *qp);
-uint32_t qp_conn(const struct iw_qp *qp); /* 0: none */
-bool qp_is_free(const struct iw_qp *qp);  /* IDLE and never bound: can be given to connect or accept */
+uint32_t qp_conn(const struct iw_qp *qp);       /* 0: none */
+bool qp_is_terminating(const struct iw_qp *qp); /* a Terminate is due: it is filled without a grant */
+bool qp_is_free(const struct iw_qp *qp);        /* IDLE and never bound: can be given to connect or accept */
 
 /* Reserves a QP for an id whose start-up is under way (bound by nobody else), and lets go of it again. */
 int qp_bind(struct iw_qp *qp, uint32_t owner);
@@ -98,7 +102,9 @@ struct mpa_rx_result {
 	uint32_t fpdus;
 };
 
-/* Takes whole FPDUs off the front of the stream: CRC, DDP, RDMAP, placement, completions (design D5). */
+#define MPA_RX_VIEWS 192 /* that one call takes */
+
+/* Takes whole FPDUs off the front of the stream: markers, CRC, DDP, RDMAP, placement, completions (design D5). */
 struct mpa_rx_result mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budget,
 			    uint64_t now_ns);
 
@@ -111,8 +117,8 @@ void rdmap_run_add(struct iw_qp *qp);
 
 /* Fills the mbuf's data area behind its headroom with whole FPDUs, at most `room` octets, and sets its data and packet
  * length; returns them, 0: nothing to send now (QP off the list until something changes).  The mbuf is empty, of one
- * segment, with at least 136 octets of room.  room is the EMSS; below 136 it counts as 136, so that the least MULPDU
- * fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6). */
+ * segment, with at least 140 octets of room.  room is the EMSS; below 140 it counts as 140, so that the least MULPDU
+ * with a marker fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6). */
 uint32_t rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
 
 /* ---- what happened ---- */

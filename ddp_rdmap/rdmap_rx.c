@@ -39,18 +39,25 @@ fail(struct iw_qp *qp, const struct mpa_fpdu *f, enum rdmap_fault fault)
 	qp_fault(qp, fault, &f->ddp, (uint16_t)f->ulpdu_len, is_read ? &req : NULL);
 }
 
+/* The peer's first FPDU, taken or waiting for a receive: it is awake. */
+static void
+begin(struct iw_qp *qp)
+{
+	if (qp->rx_begun)
+		return;
+	qp->rx_begun = true;
+	qp->nudge_at = IW_NEVER;
+	qp->tx.nudge_due = false;
+	qp_event(qp, QP_EV_FPDU);
+}
+
 static void
 count(struct iw_qp *qp, const struct mpa_fpdu *f)
 {
 	qp->rdmap->count.n.rx_fpdus++;
 	qp->rdmap->count.n.rx_octets += f->ulpdu_len;
-	if (qp->rx_fpdus++ > 0) {
-		qp->rx_fpdus += qp->rx_fpdus == 0; /* not the first again after 2^32 */
-		return;
-	}
-	qp->nudge_at = IW_NEVER; /* the peer is awake */
-	qp->tx.nudge_due = false;
-	qp_event(qp, QP_EV_FPDU);
+	qp->rx_fpdus += qp->rx_fpdus < UINT32_MAX;
+	begin(qp);
 }
 
 void
@@ -71,6 +78,8 @@ rdmap_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 		fault = dispatch(qp, f);
 	if (fault != RDMAP_FAULT_NONE)
 		fail(qp, f, fault);
-	else if (!f->wait)
+	else if (f->wait)
+		begin(qp);
+	else
 		count(qp, f);
 }

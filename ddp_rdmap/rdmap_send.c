@@ -77,7 +77,7 @@ place_in(struct iw_qp *qp, const struct wr_recv *wr, uint32_t mo, uint32_t len, 
 static enum rdmap_fault
 no_buffer(struct iw_qp *qp, struct mpa_fpdu *f)
 {
-	if (!qp->back_pressure)
+	if (!qp->back_pressure || qp->wait_over)
 		return RDMAP_FAULT_DDP_U_NO_BUFFER;
 	f->wait = true;
 	qp->rdmap->count.n.rx_waits += !qp->rx_waits;

@@ -14,7 +14,7 @@
 /* FPDUs in one mbuf: small ones share it (design D3), but not without end. */
 #define FPDUS_MAX 32
 /* Room for one FPDU of the least MULPDU, however small the segments are: tcp cuts it then. */
-#define ROOM_MIN (MPA_HDR_MULPDU_MIN + MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + 2)
+#define ROOM_MIN (MPA_HDR_MULPDU_MIN + MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + 2 + MPA_HDR_MARKER_LEN)
 
 bool
 rdmap_tx_cut(struct iw_qp *qp, struct wr_send *wr, uint32_t len, struct wr_piece *pieces, uint32_t *n)
@@ -156,7 +156,8 @@ fill_one(struct iw_qp *qp, struct mpa_tx *b)
 uint32_t
 rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns)
 {
-	struct mpa_tx b = {.base = rte_pktmbuf_mtod(m, uint8_t *), .crc = qp->crc};
+	struct mpa_tx b = {
+		.base = rte_pktmbuf_mtod(m, uint8_t *), .crc = qp->crc, .markers = qp->tx_markers, .gap = qp->tx_gap};
 
 	assert(rte_pktmbuf_is_contiguous(m) && m->data_len == 0);
 	b.room = iw_len_min(iw_len_max(room, ROOM_MIN), rte_pktmbuf_tailroom(m));
@@ -166,6 +167,7 @@ rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_
 		;
 	if (b.used == 0)
 		return 0;
+	qp->tx_gap = b.gap;
 	m->data_len = (uint16_t)b.used;
 	m->pkt_len = b.used;
 	qp->rdmap->count.n.tx_fpdus += b.fpdus;

@@ -15,11 +15,20 @@ take_mbuf(struct iw_engine *e)
 	return m ? m : rte_pktmbuf_alloc(e->env.data_pool);
 }
 
+/* A Terminate must get out when data mbufs are short. */
+static struct rte_mbuf *
+mbuf_for(struct iw_engine *e, const struct iw_qp *qp)
+{
+	struct rte_mbuf *m = take_mbuf(e);
+
+	return m || !qp_is_terminating(qp) ? m : rte_pktmbuf_alloc(e->env.ctl_pool);
+}
+
 /* One segment of one QP; false: it has nothing to send, or there is no mbuf. */
 static bool
 fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss)
 {
-	struct rte_mbuf *m = take_mbuf(e);
+	struct rte_mbuf *m = mbuf_for(e, qp);
 	uint32_t octets;
 
 	if (!m) {
@@ -39,12 +48,13 @@ fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss)
 	return false;
 }
 
-/* A turn of one QP; returns segments made. */
+/* A turn of one QP; returns segments made.  A Terminate needs no grant: behind a closed window it waits in tcp, and the
+ * time that it may linger has begun. */
 static uint32_t
 fill_qp(struct iw_engine *e, struct iw_qp *qp, uint32_t max)
 {
 	struct tcp_grant grant = tcp_tx_grant(e->tcp, qp_conn(qp));
-	uint32_t n = iw_len_min(iw_len_min(grant.segments, max), FPDU_SEGMENTS_PER_TURN), i;
+	uint32_t n = qp_is_terminating(qp) ? 1 : iw_len_min(iw_len_min(grant.segments, max), FPDU_SEGMENTS_PER_TURN), i;
 
 	for (i = 0; i < n; i++)
 		if (!fill_segment(e, qp, grant.emss))

@@ -11,6 +11,7 @@
 struct source {
 	uint32_t in_use, limit, fuse;
 	uint32_t obj_size;
+	const uint8_t *fill;
 };
 
 /* An mbuf begins on a cache line, its mempool header ends in front of it. */
@@ -38,6 +39,8 @@ source_make(struct rte_mempool *mp)
 	if (!mem)
 		return NULL;
 	memset(mem, 0, HEAD + sizeof(struct rte_mbuf));
+	for (uint32_t i = HEAD + sizeof(struct rte_mbuf); s->fill && i + 8 <= HEAD + s->obj_size; i += 8)
+		memcpy(mem + i, s->fill, 8);
 	((struct rte_mempool_objhdr *)(obj - sizeof(struct rte_mempool_objhdr)))->mp = mp;
 	rte_pktmbuf_init(mp, NULL, obj, 0);
 	return obj;
@@ -137,6 +140,12 @@ void
 mbufpool_set_fuse(struct rte_mempool *mp, uint32_t n)
 {
 	((struct source *)mp->pool_data)->fuse = n;
+}
+
+void
+mbufpool_set_fill(struct rte_mempool *mp, const uint8_t *octets)
+{
+	((struct source *)mp->pool_data)->fill = octets;
 }
 
 void

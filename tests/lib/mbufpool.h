@@ -21,4 +21,7 @@ void mbufpool_set_limit(struct rte_mempool *mp, uint32_t limit);
 /* The n-th allocation from now fails; 0: none. */
 void mbufpool_set_fuse(struct rte_mempool *mp, uint32_t n);
 
+/* What data areas hold before they are written: these eight octets again and again, by address; NULL: nothing. */
+void mbufpool_set_fill(struct rte_mempool *mp, const uint8_t *octets);
+
 #endif

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "oracle.h"
+
 static void
 note(struct pair_end *e, const struct iw_cm_event *event)
 {
@@ -31,11 +33,14 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	if (event->type == IW_CM_CONNECT_REQUEST)
 		e->id = id;
 	assert_int_equal(id, e->id);
+	oracle_cm_event(e->engine, id, event);
 	note(e, event);
 	if (event->type == IW_CM_CONNECT_REQUEST && p->reject)
 		return 1;
-	if (event->type == IW_CM_CONNECT_REQUEST)
+	if (event->type == IW_CM_CONNECT_REQUEST) {
+		oracle_cm_accepted(e->engine, id);
 		assert_int_equal(iw_cm_accept(e->engine, id, e->qp, &e->attr), 0);
+	}
 	if (event->type == IW_CM_ESTABLISHED_EV || (event->type == IW_CM_CONNECT_REPLY && event->status == 0))
 		e->up = true;
 	if (event->type == IW_CM_CLOSE || (event->type == IW_CM_CONNECT_REPLY && event->status != 0))
@@ -80,8 +85,10 @@ pair_fini(struct pair *p)
 	for (int i = 0; i < 2; i++) {
 		struct pair_end *e = &p->end[i];
 
-		if (e->id)
+		if (e->id) {
 			iw_cm_destroy(e->engine, e->id);
+			oracle_cm_destroyed(e->engine, e->id);
+		}
 		if (e->qp)
 			iw_qp_destroy(e->qp);
 		assert_int_equal(iw_cq_destroy(e->cq), 0);

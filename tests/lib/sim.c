@@ -14,6 +14,7 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "net_obj.h"
+#include "oracle.h"
 
 #define FIRST_ADDRESS 0xc0000201u /* 192.0.2.1 */
 #define START_NS (1000 * IW_SEC)
@@ -88,6 +89,8 @@ make_host(struct sim *s, uint32_t i, const struct engine_params *params)
 
 	h->data_pool = env.data_pool = mbufpool_create("data", DATA_ROOM, 0);
 	h->ctl_pool = env.ctl_pool = mbufpool_create("ctl", CTL_ROOM, 0);
+	mbufpool_set_fill(h->data_pool, oracle_secret());
+	mbufpool_set_fill(h->ctl_pool, oracle_secret());
 	for (uint32_t k = 0; k < IW_SECRET_LEN; k++)
 		env.secret[k] = (uint8_t)sim_draw(s);
 	p.nif.addr = sim_addr4(i, 0);
@@ -105,6 +108,7 @@ void
 sim_init_params(struct sim *s, uint64_t seed, uint32_t hosts, const struct engine_params *params)
 {
 	memset(s, 0, sizeof(*s));
+	oracle_begin();
 	s->seed = seed;
 	s->now_ns = START_NS;
 	s->hosts = hosts;
@@ -243,6 +247,10 @@ transmit(struct sim *s, uint32_t from, struct rte_mbuf *m)
 {
 	uint32_t to = host_by_mac(s, m);
 
+	if (s->tap)
+		s->tap(s, m);
+	if (!s->host[from].raw)
+		oracle_frame(m);
 	if (is_lost(s, from)) {
 		s->lost++;
 		rte_pktmbuf_free(m);
@@ -256,6 +264,22 @@ transmit(struct sim *s, uint32_t from, struct rte_mbuf *m)
 		if (i != from)
 			put_on_wire(s, copy_of(s, m, i), i);
 	rte_pktmbuf_free(m);
+}
+
+static void
+receive_raw(struct sim *s, struct iw_engine *e, struct rte_mbuf **m, uint32_t n)
+{
+	struct net_icmp_err err;
+	struct net_pkt pkt;
+
+	for (uint32_t i = 0; i < n; i++) {
+		enum net_verdict v = net_rx(e->net, m[i], s->now_ns, &pkt, &err);
+
+		if (v == NET_TCP)
+			tcp_rx(e->tcp, m[i], &pkt, s->now_ns);
+		else if (v == NET_HOST)
+			rte_pktmbuf_free(m[i]);
+	}
 }
 
 static uint32_t
@@ -272,8 +296,20 @@ receive(struct sim *s, uint32_t host)
 		else
 			m[n++] = f.m;
 	}
-	engine_rx(s->host[host].engine, m, n, s->now_ns, NULL, NULL);
+	if (s->host[host].raw)
+		receive_raw(s, s->host[host].engine, m, n);
+	else
+		engine_rx(s->host[host].engine, m, n, s->now_ns, NULL, NULL);
 	return n;
+}
+
+static uint32_t
+turn_raw(struct sim *s, struct iw_engine *e, struct rte_mbuf **out, uint32_t max)
+{
+	net_tick(e->net, s->now_ns);
+	tcp_tick(e->tcp, s->now_ns);
+	tcp_tx_emit(e->tcp, net_tx_space(e->net), s->now_ns);
+	return net_drain(e->net, out, max);
 }
 
 static uint32_t
@@ -283,9 +319,13 @@ turn(struct sim *s, uint32_t i)
 	struct rte_mbuf *out[64];
 	uint32_t work = receive(s, i), n;
 
-	engine_tick(e, s->now_ns);
-	work += engine_deliver(e);
-	n = engine_tx(e, out, 64, s->now_ns);
+	if (s->host[i].raw) {
+		n = turn_raw(s, e, out, 64);
+	} else {
+		engine_tick(e, s->now_ns);
+		work += engine_deliver(e);
+		n = engine_tx(e, out, 64, s->now_ns);
+	}
 	for (uint32_t k = 0; k < n; k++)
 		transmit(s, i, out[k]);
 	return work + n;
@@ -361,4 +401,5 @@ sim_fini(struct sim *s)
 		mbufpool_destroy(s->host[i].data_pool);
 		mbufpool_destroy(s->host[i].ctl_pool);
 	}
+	oracle_end();
 }

@@ -25,6 +25,7 @@ struct sim_host {
 	struct iw_engine *engine;
 	struct rte_mempool *data_pool, *ctl_pool;
 	bool cut; /* its cable is out: nothing in or out */
+	bool raw; /* no cm, no QPs: a test uses its tcp by hand (raw.h) */
 };
 
 struct sim_frame {
@@ -42,6 +43,8 @@ struct sim {
 	struct sim_frame frame[SIM_FRAMES]; /* a heap by time */
 	uint32_t frames;
 	uint64_t sent, lost;
+	void (*tap)(struct sim *s, const struct rte_mbuf *m); /* sees every frame that an engine sends */
+	void *tap_context;
 	uint64_t drop_nth; /* the n-th frame sent from now is lost; 0: none */
 	uint64_t dup_nth;  /* the same, arrives twice */
 	uint64_t late_nth; /* the same, arrives SIM_LATE_NS later */

@@ -69,10 +69,13 @@ struct iw_cm_attr {
 	uint16_t private_len; /* <= 508 (revision 2), <= 512 (revision 1) */
 	uint16_t ird, ord;    /* 0: the QP's; 0x3fff on the wire when no_ird_ord */
 	bool no_ird_ord;
-	bool no_crc;                  /* do not ask for the MPA CRC; used all the same if the peer asks */
-	bool no_peer_to_peer;         /* initiator: do not offer peer-to-peer set-up (RFC 6581) */
-	bool require_peer_to_peer;    /* no retry with revision 1 */
-	bool revision_1;              /* initiator: plain RFC 5044 */
+	bool no_crc;               /* do not ask for the MPA CRC; used all the same if the peer asks */
+	bool no_peer_to_peer;      /* initiator: do not offer peer-to-peer set-up (RFC 6581) */
+	bool require_peer_to_peer; /* no retry with revision 1 */
+	bool revision_1;           /* initiator: plain RFC 5044 */
+	bool markers;              /* ask the peer for MPA markers; its wish for them is always met */
+	bool recv_back_pressure;   /* as in struct iw_qp_attr, for a QP that did not ask for it */
+	uint32_t recv_wait_ms;
 	bool timewait_exit;           /* deliver TIMEWAIT_EXIT */
 	uint16_t local_port;          /* connect: 0: chosen at random (RFC 6056) */
 	uint32_t connect_timeout_ms;  /* 0: 10 s, from the first SYN to the Reply */

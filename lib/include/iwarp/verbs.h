@@ -130,6 +130,7 @@ struct iw_qp_attr {
 	bool foreign_poster;             /* posts come from another thread than the engine's (one thread) */
 	bool recv_back_pressure;         /* a Send that finds no receive posted waits in TCP until there is one; else it
 					    ends the stream (RFC 5041 §7.2) */
+	uint32_t recv_wait_ms;           /* recv_back_pressure: for how long, before it does; 0: 30 s */
 	void *context;
 };
 

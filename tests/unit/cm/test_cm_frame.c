@@ -36,6 +36,28 @@ test_startup(void **state)
 	cmsim_close(&s);
 }
 
+/* A peer that wants markers gets the first one in front of it, inside the CRC (RFC 5044 §4.3). */
+static void
+test_M14_terminate_with_a_marker(void **state)
+{
+	static const uint8_t want[] = {0, 0, 0, 0, 0x00, 0x16, 0x41, 0x47};
+	struct rte_mbuf *m;
+	const uint8_t *p;
+	uint32_t crc;
+
+	(void)state;
+	cmsim_open(&s, NULL);
+	m = cm_frame_terminate(s.h[0].cm, RDMAP_FAULT_MPA_IRD, true);
+	assert_non_null(m);
+	p = rte_pktmbuf_mtod(m, const uint8_t *);
+	assert_int_equal(rte_pktmbuf_data_len(m), 32);
+	assert_memory_equal(p, want, sizeof(want));
+	crc = iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, p, 28));
+	assert_int_equal(p[28] | p[29] << 8 | p[30] << 16 | (uint32_t)p[31] << 24, crc);
+	rte_pktmbuf_free(m);
+	cmsim_close(&s);
+}
+
 /* wire.md §5, RFC order, with the CRC of RFC 5044. */
 static void
 test_terminate(void **state)
@@ -48,7 +70,7 @@ test_terminate(void **state)
 
 	(void)state;
 	cmsim_open(&s, NULL);
-	m = cm_frame_terminate(s.h[0].cm, RDMAP_FAULT_MPA_IRD);
+	m = cm_frame_terminate(s.h[0].cm, RDMAP_FAULT_MPA_IRD, false);
 	assert_non_null(m);
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
 	assert_int_equal(rte_pktmbuf_data_len(m), 28);
@@ -130,6 +152,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_startup),
 		cmocka_unit_test(test_terminate),
+		cmocka_unit_test(test_M14_terminate_with_a_marker),
 		cmocka_unit_test(test_pools),
 		cmocka_unit_test(test_read),
 	};

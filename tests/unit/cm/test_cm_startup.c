@@ -73,7 +73,7 @@ static const struct request table[] = {
 	{"M11 S without its octets", 0x50, 2, 0, {0}, 0, CLOSED, 0, 0},
 	{"M11 S with 3 octets", 0x50, 2, 3, {0}, 3, CLOSED, 0, 0},
 	{"M5 octets behind", 0x50, 2, 4, {0x80, 0x10, 0xc0, 0x10, 9}, 5, CLOSED, 0, 0},
-	{"M8 markers wanted", 0xd0, 2, 4, {0x80, 0x10, 0xc0, 0x10}, 4, REJECTED, 0, 0},
+	{"M8 markers wanted", 0xd0, 2, 4, {0x80, 0x10, 0xc0, 0x10}, 4, SHOWN, 0x10, 0x10},
 };
 
 static void

@@ -24,13 +24,25 @@ pair_pattern(const struct pair_side *s, uint32_t off)
 	return (uint8_t)(off * 7 + (off >> 8) * 13 + (off >> 16) * 29 + s->env.secret[0]);
 }
 
+/* The whole pattern of a side, made once. */
+static const uint8_t *
+pattern_of(const struct pair_side *s)
+{
+	static uint8_t *made[256];
+	uint8_t seed = s->env.secret[0];
+
+	if (!made[seed]) {
+		made[seed] = malloc(PAIR_ARENA);
+		for (uint32_t i = 0; i < PAIR_ARENA; i++)
+			made[seed][i] = pair_pattern(s, i);
+	}
+	return made[seed];
+}
+
 bool
 pair_untouched(const struct pair_side *s, uint32_t off, uint32_t len)
 {
-	for (uint32_t i = off; i < off + len; i++)
-		if (s->arena[i] != pair_pattern(s, i))
-			return false;
-	return true;
+	return memcmp(s->arena + off, pattern_of(s) + off, len) == 0;
 }
 
 static void
@@ -53,9 +65,10 @@ open_side(struct pair *p, struct pair_side *s, uint8_t seed)
 	s->qp = qp_create(s->rdmap, s->pd, &attr, &err);
 	assert_int_equal(err, 0);
 	s->arena = malloc(p->o.arena);
-	s->in.p = malloc(PAIR_STREAM);
-	for (uint32_t i = 0; i < p->o.arena; i++)
-		s->arena[i] = pair_pattern(s, i);
+	s->in.p = NULL;
+	s->in.room = 0;
+	assert_true(p->o.arena <= PAIR_ARENA);
+	memcpy(s->arena, pattern_of(s), p->o.arena);
 }
 
 static uint16_t
@@ -78,6 +91,8 @@ pair_open(struct pair *p, const struct pair_opts *opts)
 	open_side(p, &p->a, 1);
 	open_side(p, &p->b, 2);
 	st.crc = !p->o.no_crc;
+	st.tx_markers = p->o.markers;
+	st.rx_markers = p->o.markers || p->o.rx_markers;
 	st.ird = depth_of(p->o.ird);
 	st.ord = depth_of(p->o.ord);
 	st.rtr = p->o.rtr;
@@ -114,6 +129,17 @@ pair_close(struct pair *p)
 	mbufpool_destroy(p->mp);
 }
 
+/* Room for n more octets. */
+static void
+reserve(struct pair_stream *st, uint32_t n)
+{
+	assert_true(st->len + n <= PAIR_STREAM);
+	if (st->len + n <= st->room)
+		return;
+	st->room = 2 * (st->len + n);
+	st->p = realloc(st->p, st->room);
+}
+
 static struct pair_side *
 other(struct pair *p, struct pair_side *s)
 {
@@ -143,8 +169,8 @@ pair_fill(struct pair *p, struct pair_side *from)
 
 		assert_int_equal(m->pkt_len, n);
 		assert_int_equal(n % 4, 0);
-		assert_true(n <= p->o.room || p->o.room < 136);
-		assert_true(st->len + n <= PAIR_STREAM);
+		assert_true(n <= p->o.room || p->o.room < 140);
+		reserve(st, n);
 		memcpy(st->p + st->len, rte_pktmbuf_mtod(m, void *), n);
 		st->len += n;
 		rte_pktmbuf_free(m);
@@ -190,7 +216,8 @@ feed(struct pair *p, struct pair_side *to)
 	assert_true(r.consumed <= to->in.avail);
 	to->in.len -= r.consumed;
 	to->in.avail -= r.consumed;
-	memmove(to->in.p, to->in.p + r.consumed, to->in.len);
+	if (r.consumed)
+		memmove(to->in.p, to->in.p + r.consumed, to->in.len);
 	return r.consumed;
 }
 
@@ -226,7 +253,7 @@ pair_pump(struct pair *p)
 void
 pair_inject(struct pair *p, struct pair_side *to, const void *octets, uint32_t len)
 {
-	assert_true(to->in.len + len <= PAIR_STREAM);
+	reserve(&to->in, len);
 	memcpy(to->in.p + to->in.len, octets, len);
 	to->in.len += len;
 	pair_deliver(p, to);

@@ -19,6 +19,7 @@
 struct pair_stream {
 	uint8_t *p;
 	uint32_t len, avail; /* octets; how many of them have "arrived" */
+	uint32_t room;
 };
 
 struct pair_side {
@@ -41,6 +42,8 @@ struct pair_opts {
 	uint32_t view;     /* octets of a view; 0: as filled (one view for each delivery) */
 	uint32_t step;     /* octets that arrive at a time; 0: all */
 	uint16_t ird, ord; /* of both; 0: 16; PAIR_NONE: 0 */
+	bool markers;      /* both ways */
+	bool rx_markers;   /* only in what is received: for octets made by hand */
 	enum qp_rtr rtr;
 	bool rtr_by_hand;       /* the responder expects it, the initiator does not send it */
 	struct iw_qp_attr attr; /* CQs are filled in */

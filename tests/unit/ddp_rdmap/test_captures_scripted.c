@@ -173,7 +173,7 @@ static const struct initiator_row {
 	{"M12 revision 1", MPA_HDR_OK, MPA_NEG_CLOSE, F(NONE), 0, false, 0, 0},
 	{"M12 no S", MPA_HDR_OK, MPA_NEG_CLOSE, F(NONE), 0, false, 0, 0},
 	{"M1 key", MPA_HDR_BAD_KEY, 0, F(NONE), 1, true, 2, 4},
-	{"M16 markers", MPA_HDR_OK, MPA_NEG_TERMINATE, F(MPA_LOCAL), 0, false, 0, 0},
+	{"M8 markers", MPA_HDR_OK, MPA_NEG_AGREED, F(NONE), 0, false, 0, 0},
 	{"FIN without a Reply", MPA_HDR_NEED, 0, F(NONE), 0, false, 0, 0},
 	{"M15 A unasked", MPA_HDR_OK, MPA_NEG_TERMINATE, F(MPA_RTR), 1, false, 0, 0},
 	{"M13 0", MPA_HDR_OK, MPA_NEG_AGREED, F(NONE), 1, false, 0, 0},

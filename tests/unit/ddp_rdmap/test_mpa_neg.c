@@ -162,27 +162,52 @@ test_responder(void **state)
 		check_responder(&responder_rows[i]);
 }
 
-/* M8: markers are not made by us: R = 1, M = 0, the Request's form, no private data; known before the ULP is asked. */
+/* M8: each direction by its receiver's wish (RFC 5044 §7.1): M of the Request is about what the responder sends, M of
+ * the Reply about what the initiator sends. */
 static void
-test_M8_markers_wanted(void **state)
+test_M8_markers(void **state)
 {
 	static const struct {
 		uint8_t rev;
-		unsigned flags, reply;
-	} rows[] = {{2, M | S, R | S}, {2, M | S | C, R | S | C}, {1, M, R}, {2, M | S | A | RD, R | S | A | RC}};
+		unsigned flags;
+	} forms[] = {{2, S}, {2, S | C}, {1, 0}, {2, 0}, {2, S | A | RC}};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct mpa_startup request = frame(false, rows[i].rev, rows[i].flags, 1, 1);
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		for (unsigned wish = 0; wish < 4; wish++) {
+			bool theirs = wish & 1, ours = wish & 2;
+			struct mpa_startup request =
+				frame(false, forms[i].rev, forms[i].flags | (theirs ? M : 0), 1, 1);
+			struct mpa_neg_local local = {.revision = forms[i].rev, .markers = ours, .ird = 16, .ord = 8};
+			struct mpa_neg out;
+
+			mpa_neg_responder(&local, &request, "yes", 3, &out);
+			assert_int_equal(out.verdict, MPA_NEG_AGREED);
+			assert_int_equal(out.reply.markers, ours);
+			assert_int_equal(out.stream.tx_markers, theirs);
+			assert_int_equal(out.stream.rx_markers, ours);
+		}
+	}
+}
+
+static void
+test_M8_markers_of_the_initiator(void **state)
+{
+	for (unsigned wish = 0; wish < 8; wish++) {
+		bool theirs = wish & 1, ours = wish & 2, rev_1 = wish & 4;
+		struct mpa_neg_local local = {.revision = rev_1 ? 1 : 2, .markers = ours, .ird = 16, .ord = 8};
+		struct mpa_startup request, reply;
 		struct mpa_neg out;
 
-		assert_false(mpa_neg_is_acceptable(&request));
-		mpa_neg_responder(&local_16, &request, "yes", 3, &out);
-		assert_int_equal(out.verdict, MPA_NEG_REJECT);
-		assert_int_equal(flags_of(&out.reply), rows[i].reply);
-		assert_int_equal(out.reply.rev, rows[i].rev);
-		assert_int_equal(out.reply.private_len, 0);
-		request.markers = false;
-		assert_true(mpa_neg_is_acceptable(&request));
+		mpa_neg_request(&local, NULL, 0, &request);
+		assert_int_equal(request.markers, ours);
+		reply = frame(true, local.revision, (theirs ? M : 0) | (rev_1 ? 0 : S), 8, 8);
+		mpa_neg_initiator(&local, &request, &reply, &out);
+		assert_int_equal(out.verdict, MPA_NEG_AGREED);
+		assert_int_equal(out.stream.tx_markers, theirs);
+		assert_int_equal(out.stream.rx_markers, ours);
+		reply.reject = true;
+		mpa_neg_initiator(&local, &request, &reply, &out);
+		assert_int_equal(out.verdict, MPA_NEG_REJECTED);
 	}
 }
 
@@ -249,9 +274,9 @@ static const struct initiator_row {
 	{"M12 R before M", &init, 2, R | M | S, 0, 0, REJECTED},
 	{"M12 R, revision 1", &init_1, 2, R | S, 0, 0, REJECTED},
 	{"M12 R before IRD", &init, 2, R | S, 0, 100, REJECTED},
-	/* M8, M16 */
-	{"M8 the responder wants markers, revision 1", &init_1, 1, M, 0, 0, CLOSED},
-	{"M16 the responder wants markers", &init, 2, M | S, 8, 16, TERM(LOCAL)},
+	/* M8 */
+	{"M8 the responder wants markers, revision 1", &init_1, 1, M, 0, 0, AGREED, false, 16, 8, QP_RTR_NONE},
+	{"M8 the responder wants markers", &init, 2, M | S, 8, 16, AGREED, false, 16, 8, QP_RTR_NONE},
 	/* M9 */
 	{"M9 peer alone asks", &init, 2, S | C, 8, 16, AGREED, true, 16, 8, QP_RTR_NONE},
 	{"M9 we alone ask", &init_crc, 2, S, 8, 16, AGREED, true, 16, 8, QP_RTR_NONE},
@@ -368,9 +393,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_request),           cmocka_unit_test(test_responder),
-		cmocka_unit_test(test_M8_markers_wanted), cmocka_unit_test(test_reject),
-		cmocka_unit_test(test_initiator),         cmocka_unit_test(test_P7_both_ours),
+		cmocka_unit_test(test_request),      cmocka_unit_test(test_responder),
+		cmocka_unit_test(test_M8_markers),   cmocka_unit_test(test_M8_markers_of_the_initiator),
+		cmocka_unit_test(test_reject),       cmocka_unit_test(test_initiator),
+		cmocka_unit_test(test_P7_both_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

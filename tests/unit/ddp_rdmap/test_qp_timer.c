@@ -136,6 +136,100 @@ test_finished_fpdu_stops_the_clock(void **state)
 	pair_close(&p);
 }
 
+static uint8_t
+sent_code(const struct pair *p, uint8_t *first)
+{
+	const uint8_t *t = p->a.in.p;
+
+	assert_int_equal(p->a.in.len, 48);
+	assert_int_equal(t[3], 0x47);
+	*first = t[20];
+	assert_memory_equal(t + 22, "\xc0\x00\x00\x12", 4); /* M, D, the Send's length */
+	assert_memory_equal(t + 26, "\x41\x43\0\0\0\0\0\0\0\0", 10);
+	return t[21];
+}
+
+/* D9 with back-pressure: when no receive is posted in time, what the standard says.  More octets do not prolong it. */
+static void
+test_D9_back_pressure_is_bounded(void **state)
+{
+	struct pair p;
+	uint8_t first;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.attr = {.recv_back_pressure = true, .recv_wait_ms = 200}});
+	assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	pair_fill(&p, &p.a);
+	pair_deliver(&p, &p.b);
+	assert_int_equal(iw_qp_state(p.b.qp), IW_QP_RTS);
+	p.now_ns += 150 * 1000000u;
+	rdmap_tick(p.b.rdmap, p.now_ns);
+	assert_int_equal(pair_send(&p.a, 2, NULL, 0, 0, 0), 0);
+	pair_fill(&p, &p.a);
+	pair_deliver(&p, &p.b);
+	assert_int_equal(iw_qp_state(p.b.qp), IW_QP_RTS);
+	assert_true(rdmap_deadline(p.b.rdmap) <= p.now_ns + 60 * 1000000u);
+	p.now_ns += 60 * 1000000u;
+	rdmap_tick(p.b.rdmap, p.now_ns);
+	p.b.out_bits = 0;
+	pair_fill(&p, &p.b);
+	assert_true(p.b.out_bits & RDMAP_OUT_RX_RESUME);
+	pair_deliver(&p, &p.b);
+	pair_fill(&p, &p.b);
+	assert_int_equal(sent_code(&p, &first), 2);
+	assert_int_equal(first, 0x12);
+	assert_int_equal(p.b.in.len, 0);
+	pair_close(&p);
+}
+
+/* Each message has its own time; a post in time is all it takes. */
+static void
+test_D9_back_pressure_anew_for_each(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.attr = {.recv_back_pressure = true, .recv_wait_ms = 200}});
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(pair_send(&p.a, i, NULL, 0, 0, 0), 0);
+	pair_fill(&p, &p.a);
+	for (uint32_t i = 0; i < 10; i++) {
+		pair_deliver(&p, &p.b);
+		p.now_ns += 150 * 1000000u;
+		rdmap_tick(p.b.rdmap, p.now_ns);
+		assert_int_equal(pair_recv(&p.b, i, NULL, 0, 0), 0);
+		pair_deliver(&p, &p.b);
+		assert_int_equal(pair_wc(&p.b).status, IW_WC_SUCCESS);
+	}
+	p.now_ns += 300 * 1000000u;
+	rdmap_tick(p.b.rdmap, p.now_ns); /* nothing waits any more */
+	assert_int_equal(iw_qp_state(p.b.qp), IW_QP_RTS);
+	pair_close(&p);
+}
+
+/* The first FPDU has come, though it waits: the responder may send. */
+static void
+test_D9_first_fpdu_waits(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.attr = {.recv_back_pressure = true}});
+	assert_int_equal(pair_send(&p.b, 1, NULL, 0, 0, 0), 0);
+	assert_int_equal(pair_fill(&p, &p.b), 0);
+	assert_int_equal(pair_send(&p.a, 2, NULL, 0, 0, 0), 0);
+	pair_fill(&p, &p.a);
+	pair_deliver(&p, &p.b);
+	assert_true(p.b.out_bits & RDMAP_OUT_FIRST_FPDU);
+	assert_int_equal(pair_fill(&p, &p.b), 1);
+	p.b.out_bits = 0;
+	assert_int_equal(pair_recv(&p.b, 5, NULL, 0, 0), 0);
+	pair_fill(&p, &p.b);
+	pair_deliver(&p, &p.b);
+	assert_false(p.b.out_bits & RDMAP_OUT_FIRST_FPDU); /* once */
+	pair_close(&p);
+}
+
 int
 main(void)
 {
@@ -145,6 +239,9 @@ main(void)
 		cmocka_unit_test(test_no_nudge_when_more_was_sent),
 		cmocka_unit_test(test_X3_unfinished_fpdu),
 		cmocka_unit_test(test_finished_fpdu_stops_the_clock),
+		cmocka_unit_test(test_D9_back_pressure_is_bounded),
+		cmocka_unit_test(test_D9_back_pressure_anew_for_each),
+		cmocka_unit_test(test_D9_first_fpdu_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* FPDUs with markers (RFC 5044 §4.3, §4.4). */
+#include "mpa_tx.h"
+
+#include "len.h"
+
+/* One that stands between two FPDUs belongs to the following one, with FPDUPTR 0; all are in the CRC. */
+static void
+put_marker(struct mpa_tx *b)
+{
+	mpa_hdr_marker_emit(b->p, b->length ? (uint16_t)(b->p - b->length) : 0);
+	if (b->crc)
+		b->state = iw_crc32c(b->state, b->p, MPA_HDR_MARKER_LEN);
+	b->p += MPA_HDR_MARKER_LEN;
+	b->gap = MPA_HDR_MARKER_GAP;
+}
+
+void
+mpa_tx_marked_begin(struct mpa_tx *b)
+{
+	b->state = IW_CRC32C_INIT;
+	b->length = NULL;
+	if (b->gap == 0)
+		put_marker(b);
+	b->length = b->p;
+}
+
+void
+mpa_tx_marked(struct mpa_tx *b, const uint8_t *src, uint32_t n)
+{
+	while (n > 0) {
+		uint32_t part;
+
+		if (b->gap == 0)
+			put_marker(b);
+		part = iw_len_min(b->gap, n);
+		if (b->crc)
+			b->state = iw_crc32c_copy(b->state, b->p, src, part);
+		else
+			memcpy(b->p, src, part);
+		b->p += part;
+		src += part;
+		n -= part;
+		b->gap = (uint16_t)(b->gap - part);
+	}
+}
+
+void
+mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len)
+{
+	static const uint8_t zero[3];
+	uint32_t octets;
+
+	mpa_tx_marked(b, zero, mpa_hdr_pad(ulpdu_len));
+	if (b->gap == 0)
+		put_marker(b);
+	mpa_hdr_crc_emit(b->p, b->crc ? iw_crc32c_final(b->state) : 0);
+	b->p += MPA_HDR_CRC_LEN;
+	b->gap = (uint16_t)(b->gap - MPA_HDR_CRC_LEN);
+	octets = (uint32_t)(b->p - b->fpdu);
+	assert(octets >= mpa_hdr_fpdu_len(ulpdu_len) && octets % 4 == 0);
+	b->used += octets;
+}

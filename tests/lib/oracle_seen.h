@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What oracle_wrap.c sees and the oracles are told. */
+#ifndef ORACLE_SEEN_H
+#define ORACLE_SEEN_H
+
+#include "oracle.h"
+
+void oracle_qp_begin(void);
+
+void oracle_granted(struct iw_mr *mr, void *addr, uint64_t len);
+void oracle_ungranted(const struct iw_mr *mr);
+
+/* Chains, up to the request that was refused (NULL: none). */
+void oracle_posted_send(const struct iw_qp *qp, const struct iw_send_wr *wr, const struct iw_send_wr *stop);
+void oracle_posted_recv(const struct iw_qp *qp, const struct iw_recv_wr *wr, const struct iw_recv_wr *stop);
+void oracle_completed(const struct iw_wc *wc);
+void oracle_filled(const struct iw_qp *qp, const struct rte_mbuf *m, uint32_t n);
+void oracle_qp_destroyed(const struct iw_qp *qp);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that the linker leads here (ld --wrap), so that every test that is linked with simdep is watched. */
+#include "oracle_seen.h"
+#include "rdmap.h"
+
+struct iw_mr *__real_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);
+struct iw_mr *__wrap_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);
+struct iw_mr *__real_iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err);
+struct iw_mr *__wrap_iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err);
+int __real_iw_mr_dereg(struct iw_mr *mr);
+int __wrap_iw_mr_dereg(struct iw_mr *mr);
+int __real_iw_post_send(struct iw_qp *qp, const struct iw_send_wr *wr, const struct iw_send_wr **bad);
+int __wrap_iw_post_send(struct iw_qp *qp, const struct iw_send_wr *wr, const struct iw_send_wr **bad);
+int __real_iw_post_recv(struct iw_qp *qp, const struct iw_recv_wr *wr, const struct iw_recv_wr **bad);
+int __wrap_iw_post_recv(struct iw_qp *qp, const struct iw_recv_wr *wr, const struct iw_recv_wr **bad);
+int __real_iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max);
+int __wrap_iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max);
+int __real_iw_qp_destroy(struct iw_qp *qp);
+int __wrap_iw_qp_destroy(struct iw_qp *qp);
+uint32_t __real_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
+uint32_t __wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
+
+struct iw_mr *
+__wrap_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err)
+{
+	struct iw_mr *mr = __real_iw_mr_reg(pd, addr, len, access, err);
+
+	oracle_granted(mr, addr, len);
+	return mr;
+}
+
+struct iw_mr *
+__wrap_iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err)
+{
+	struct iw_mr *mr = __real_iw_mr_reg_qp(qp, addr, len, access, err);
+
+	oracle_granted(mr, addr, len);
+	return mr;
+}
+
+int
+__wrap_iw_mr_dereg(struct iw_mr *mr)
+{
+	int err = __real_iw_mr_dereg(mr);
+
+	if (err == 0)
+		oracle_ungranted(mr);
+	return err;
+}
+
+int
+__wrap_iw_post_send(struct iw_qp *qp, const struct iw_send_wr *wr, const struct iw_send_wr **bad)
+{
+	const struct iw_send_wr *stop = NULL;
+	int err = __real_iw_post_send(qp, wr, &stop);
+
+	oracle_posted_send(qp, wr, stop);
+	if (bad)
+		*bad = stop;
+	return err;
+}
+
+int
+__wrap_iw_post_recv(struct iw_qp *qp, const struct iw_recv_wr *wr, const struct iw_recv_wr **bad)
+{
+	const struct iw_recv_wr *stop = NULL;
+	int err = __real_iw_post_recv(qp, wr, &stop);
+
+	oracle_posted_recv(qp, wr, stop);
+	if (bad)
+		*bad = stop;
+	return err;
+}
+
+int
+__wrap_iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max)
+{
+	int n = __real_iw_cq_poll(cq, wc, max);
+
+	for (int i = 0; i < n; i++)
+		oracle_completed(&wc[i]);
+	return n;
+}
+
+int
+__wrap_iw_qp_destroy(struct iw_qp *qp)
+{
+	int err = __real_iw_qp_destroy(qp);
+
+	if (err == 0)
+		oracle_qp_destroyed(qp);
+	return err;
+}
+
+uint32_t
+__wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns)
+{
+	uint32_t n = __real_rdmap_tx_fill(qp, m, room, now_ns);
+
+	oracle_filled(qp, m, n);
+	return n;
+}
