@@ -22,6 +22,13 @@ dispatch(struct iw_qp *qp, struct mpa_fpdu *f)
 	case RDMAP_OP_SEND_SE:
 	case RDMAP_OP_SEND_SE_INV:
 		return rdmap_send_rx(qp, f);
+	case RDMAP_OP_IMM:
+	case RDMAP_OP_IMM_SE:
+		return rdmap_imm_rx(qp, f);
+	case RDMAP_OP_ATOMIC_REQ:
+		return rdmap_atomic_req_rx(qp, f);
+	case RDMAP_OP_ATOMIC_RESP:
+		return rdmap_atomic_resp_rx(qp, f);
 	default:
 		return RDMAP_FAULT_RDMAP_OPCODE;
 	}
@@ -48,8 +55,7 @@ count(struct iw_qp *qp, const struct mpa_fpdu *f)
 		qp->rx_fpdus += qp->rx_fpdus == 0; /* not the first again after 2^32 */
 		return;
 	}
-	qp->nudge_at = IW_NEVER; /* the peer is awake */
-	qp->tx.nudge_due = false;
+	qp->tx.nudge_due = false; /* the peer is awake */
 	qp_event(qp, QP_EV_FPDU);
 }
 
