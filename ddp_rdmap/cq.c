@@ -2,7 +2,6 @@
 #include "cq.h"
 
 #include <assert.h>
-#include <iwarp/err.h>
 
 #include "rdmap_ctx.h"
 #include "ring.h"
@@ -32,6 +31,8 @@ cq_create(struct rdmap *rdmap, uint32_t depth, iw_cq_handler handler, void *cont
 	cq->context = context;
 	cq->handle = handle;
 	cq->door.kind = DOOR_CQ;
+	cq->fd = -1;
+	cq->magic = CQ_MAGIC;
 	return cq;
 }
 
@@ -41,8 +42,10 @@ cq_destroy(struct iw_cq *cq)
 	if (cq->users)
 		return -IW_E_BUSY;
 	rdmap_doorbells(cq->rdmap); /* it is in the stack no more */
+	__atomic_store_n(&cq->magic, 0, __ATOMIC_RELEASE);
 	iw_list_del(&cq->notify);
 	iw_env_free(cq->ring);
+	cq->ring = NULL;
 	iw_pool_put(&cq->rdmap->cqs, cq->handle);
 	return 0;
 }
@@ -78,6 +81,30 @@ cq_detach(struct iw_cq *cq, uint32_t n)
 	cq->left_at = cq->head;
 }
 
+/* Places count up for ever, so the entries keep theirs in the new ring. */
+int
+cq_resize(struct iw_cq *cq, uint32_t depth)
+{
+	uint64_t tail = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE), size;
+	struct iw_wc *ring;
+
+	if (depth == 0 || depth > CQ_DEPTH_MAX)
+		return -IW_E_INVAL;
+	size = iw_ring_size(depth);
+	if (cq->reserved + still_left(cq) > size || cq->head - tail > size)
+		return -IW_E_BUSY;
+	ring = iw_env_alloc(size * sizeof(*ring));
+	if (!ring)
+		return -IW_E_NOMEM;
+	for (uint64_t i = tail; i != cq->head; i++)
+		ring[i & (size - 1)] = cq->ring[i & cq->mask];
+	iw_env_free(cq->ring);
+	cq->ring = ring;
+	cq->mask = size - 1;
+	cq->tail_seen = tail;
+	return 0;
+}
+
 static bool
 wakes(const struct iw_wc *wc, uint32_t armed)
 {
@@ -111,10 +138,15 @@ cq_push(struct iw_cq *cq, const struct iw_wc *wc)
 int
 iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max)
 {
-	uint64_t head = __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE);
-	uint64_t tail = cq->tail;
-	int n = 0;
+	uint64_t head, tail;
+	int n = cq_named(cq);
 
+	if (n)
+		return n;
+	if (max > 0 && !wc)
+		return -IW_E_INVAL;
+	head = __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE);
+	tail = cq->tail;
 	while (n < max && tail != head)
 		wc[n++] = cq->ring[tail++ & cq->mask];
 	if (n > 0) /* pairs with cq_is_polled(): the entries and their slots are free */
@@ -126,10 +158,11 @@ int
 iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 {
 	uint32_t arm = solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED;
+	int err = cq_named(cq);
 	uint64_t head;
 
-	if (!cq)
-		return -IW_E_INVAL;
+	if (err)
+		return err;
 	__atomic_store_n(&cq->armed, arm, __ATOMIC_SEQ_CST);
 	head = __atomic_load_n(&cq->head, __ATOMIC_SEQ_CST);
 	for (uint64_t i = cq->tail; i != head; i++)
@@ -153,6 +186,24 @@ cq_notify_next(struct rdmap *rdmap)
 	struct iw_link *n = iw_list_pop(&rdmap->notify);
 
 	return n ? iw_list_entry(n, struct iw_cq, notify) : NULL;
+}
+
+struct iw_engine *
+cq_engine(const struct iw_cq *cq)
+{
+	return cq->rdmap->engine;
+}
+
+void
+cq_set_fd(struct iw_cq *cq, int fd)
+{
+	cq->fd = fd;
+}
+
+int
+cq_fd(const struct iw_cq *cq)
+{
+	return cq->fd;
 }
 
 void
@@ -184,6 +235,36 @@ iw_wc_status_name(int status)
 		return "IW_WC_WR_FLUSH_ERR";
 	case IW_WC_FATAL_ERR:
 		return "IW_WC_FATAL_ERR";
+	case IW_WC_MW_BIND_ERR:
+		return "IW_WC_MW_BIND_ERR";
+	}
+	return "unknown";
+}
+
+const char *
+iw_wc_opcode_name(int opcode)
+{
+	switch ((enum iw_wc_opcode)opcode) {
+	case IW_WC_SEND:
+		return "IW_WC_SEND";
+	case IW_WC_RDMA_WRITE:
+		return "IW_WC_RDMA_WRITE";
+	case IW_WC_RDMA_READ:
+		return "IW_WC_RDMA_READ";
+	case IW_WC_RECV:
+		return "IW_WC_RECV";
+	case IW_WC_IMM:
+		return "IW_WC_IMM";
+	case IW_WC_FETCH_ADD:
+		return "IW_WC_FETCH_ADD";
+	case IW_WC_CMP_SWAP:
+		return "IW_WC_CMP_SWAP";
+	case IW_WC_LOCAL_INV:
+		return "IW_WC_LOCAL_INV";
+	case IW_WC_FAST_REG:
+		return "IW_WC_FAST_REG";
+	case IW_WC_BIND_MW:
+		return "IW_WC_BIND_MW";
 	}
 	return "unknown";
 }

@@ -5,6 +5,7 @@
 #ifndef CQ_H
 #define CQ_H
 
+#include <iwarp/err.h>
 #include <iwarp/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,8 @@
 
 enum cq_arm { CQ_DISARMED, CQ_ARMED_SOLICITED, CQ_ARMED };
 
+#define CQ_MAGIC 0x43515103u
+
 /* Poller and engine have a cache line each. */
 struct iw_cq { /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	struct iw_wc *ring;
@@ -21,8 +24,10 @@ struct iw_cq { /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	struct rdmap *rdmap;
 	iw_cq_handler handler;
 	void *context;
+	uint32_t magic;
+	int fd; /* eventfd; -1: none */
 	uint32_t handle;
-	uint32_t users;    /* QPs, once for each direction */
+	uint32_t users;    /* QPs, once for each direction, and SRQs */
 	uint64_t reserved; /* entries for QPs that are attached */
 	uint64_t left;     /* entries for QPs that have detached, until everything before left_at was polled */
 	uint64_t left_at;
@@ -33,6 +38,9 @@ struct iw_cq { /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	uint64_t tail_seen;         /* engine: not all that was read, perhaps */
 	_Alignas(64) uint64_t tail; /* poller: the next to be read */
 };
+
+/* Gives it another ring; contract of iw_cq_resize(). */
+int cq_resize(struct iw_cq *cq, uint32_t depth);
 
 /* Entries for another QP's queue of n; -IW_E_NOMEM: the CQ is too short. */
 int cq_attach(struct iw_cq *cq, uint32_t n);
@@ -45,6 +53,15 @@ uint64_t cq_push(struct iw_cq *cq, const struct iw_wc *wc);
 void cq_door(struct iw_cq *cq);
 
 /* ---- inline ---- */
+
+/* 0, or what is wrong with a CQ that a user names. */
+static inline int
+cq_named(const struct iw_cq *cq)
+{
+	if (!cq)
+		return -IW_E_INVAL;
+	return __atomic_load_n(&cq->magic, __ATOMIC_ACQUIRE) == CQ_MAGIC ? 0 : -IW_E_STALE;
+}
 
 /* The completion at this position was polled. */
 static inline bool

@@ -65,10 +65,14 @@ enum rdmap_fault
 ddp_rx_tagged(const struct mr_user *user, const struct mpa_fpdu *f, struct ddp_place *place)
 {
 	uint32_t len = ddp_rx_payload_len(f);
+	const struct iw_mr *mr;
+	enum mr_verdict v = mr_get(user, f->ddp.stag, f->ddp.to, len, IW_REMOTE_WRITE, &mr);
 
-	place->piece[0] = (struct wr_piece){.p = (uint8_t *)(uintptr_t)f->ddp.to, .len = len};
+	if (v != MR_OK)
+		return fault_of(v);
+	place->piece[0] = wr_piece_of(mr, f->ddp.to, len);
 	place->n = 1;
-	return fault_of(mr_check(user, f->ddp.stag, f->ddp.to, len, IW_REMOTE_WRITE));
+	return RDMAP_FAULT_NONE;
 }
 
 void
@@ -79,21 +83,22 @@ ddp_rx_copy(const struct mpa_fpdu *f, const struct ddp_place *place)
 	uint32_t left = ddp_rx_payload_len(f);
 
 	for (uint32_t i = 0; i < place->n; i++) {
-		uint8_t *dst = place->piece[i].p;
-		uint32_t want = place->piece[i].len;
+		const struct wr_piece *piece = &place->piece[i];
+		uint32_t at = 0;
 
-		assert(want <= left);
-		left -= want;
-		while (want > 0) {
+		assert(piece->len <= left);
+		left -= piece->len;
+		while (at < piece->len) {
 			uint32_t part;
+			uint8_t *dst;
 
 			while (off >= v->len)
 				off -= v++->len;
-			part = iw_len_min(v->len - off, want);
+			part = iw_len_min(v->len - off, piece->len - at);
+			dst = wr_piece_run(piece, at, &part);
 			memcpy(dst, iw_view_data(v) + off, part);
-			dst += part;
 			off += part;
-			want -= part;
+			at += part;
 		}
 	}
 	assert(left == 0);

@@ -13,6 +13,20 @@ ddp_tx_part(const struct mpa_tx *b, uint32_t hdr_len, uint32_t left)
 	return left;
 }
 
+static void
+put(struct mpa_tx *b, const struct wr_piece *piece)
+{
+	uint32_t at = 0;
+
+	while (at < piece->len) {
+		uint32_t part = piece->len - at;
+		const uint8_t *src = wr_piece_run(piece, at, &part);
+
+		mpa_tx_payload(b, src, part);
+		at += part;
+	}
+}
+
 void
 ddp_tx_segment(struct mpa_tx *b, const struct ddp_hdr *h, const struct wr_piece *pieces, uint32_t n, uint32_t len)
 {
@@ -21,6 +35,6 @@ ddp_tx_segment(struct mpa_tx *b, const struct ddp_hdr *h, const struct wr_piece 
 	ddp_hdr_emit(h, p, DDP_HDR_MAX_LEN);
 	mpa_tx_header(b, h->hdr_len);
 	for (uint32_t i = 0; i < n; i++)
-		mpa_tx_payload(b, pieces[i].p, pieces[i].len);
+		put(b, &pieces[i]);
 	mpa_tx_end(b, h->hdr_len + len);
 }

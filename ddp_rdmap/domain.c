@@ -47,7 +47,8 @@ domain_create(const uint8_t secret[IW_SECRET_LEN])
 	struct iw_domain *d = iw_env_alloc(sizeof(*d));
 	struct rte_rcu_qsbr *rcu = iw_env_alloc(rte_rcu_qsbr_get_memsize(DOMAIN_READERS));
 
-	if (!d || !rcu || rte_rcu_qsbr_init(rcu, DOMAIN_READERS)) {
+	if (!d || !rcu || rte_rcu_qsbr_init(rcu, DOMAIN_READERS) ||
+	    iw_pool_init(&d->pds, sizeof(struct iw_pd), DOMAIN_PDS)) {
 		iw_env_free(d);
 		iw_env_free(rcu);
 		return NULL;
@@ -64,10 +65,11 @@ iw_domain_destroy(struct iw_domain *d)
 {
 	if (!d)
 		return -IW_E_INVAL;
-	if (d->readers || d->pds || d->mrs)
+	if (d->readers || d->pds.used || d->mrs)
 		return -IW_E_BUSY;
 	for (uint32_t i = 0; i < DOMAIN_CHUNKS; i++)
 		iw_env_free(d->chunk[i]);
+	iw_pool_fini(&d->pds);
 	iw_env_free(d->rcu);
 	sodium_memzero(d, sizeof(*d));
 	iw_env_free(d);
@@ -139,8 +141,8 @@ domain_wait(struct iw_domain *d)
 	}
 }
 
-static struct domain_slot *
-slot_at(struct iw_domain *d, uint32_t slot)
+static struct iw_mr *
+mr_at(struct iw_domain *d, uint32_t slot)
 {
 	return &d->chunk[slot >> DOMAIN_CHUNK_BITS][slot & (DOMAIN_CHUNK - 1)];
 }
@@ -149,7 +151,7 @@ slot_at(struct iw_domain *d, uint32_t slot)
 static uint32_t
 fresh_slot(struct iw_domain *d)
 {
-	struct domain_slot *chunk;
+	struct iw_mr *chunk;
 
 	if (d->fresh == STAG_SLOTS)
 		return NONE;
@@ -169,7 +171,7 @@ old_slot(struct iw_domain *d)
 
 	if (slot == NONE)
 		return NONE;
-	d->head = slot_at(d, slot)->next;
+	d->head = mr_at(d, slot)->next;
 	if (d->head == NONE)
 		d->tail = NONE;
 	return slot;
@@ -177,43 +179,50 @@ old_slot(struct iw_domain *d)
 
 /* Fresh slots first, then the one that was free for longest: an STag comes back after STAG_SLOTS registrations
  * with another generation, and with the same one after 16 times as many. */
-int
-domain_slot_get(struct iw_domain *d, uint32_t *slot, uint32_t *gen)
+struct iw_mr *
+domain_mr_get(struct iw_domain *d, uint32_t *slot)
 {
+	struct iw_mr *mr = NULL;
+
 	lock(d);
 	*slot = fresh_slot(d);
 	if (*slot == NONE)
 		*slot = old_slot(d);
 	if (*slot != NONE) {
-		*gen = slot_at(d, *slot)->gen++;
+		mr = mr_at(d, *slot);
+		mr->next = 0;
+		mr->gen++;
 		d->mrs++;
 	}
 	unlock(d);
-	return *slot == NONE ? -IW_E_NOMEM : 0;
+	return mr;
 }
 
 void
-domain_publish(struct iw_domain *d, uint32_t slot, struct iw_mr *mr)
+domain_publish(struct iw_mr *mr)
 {
-	assert(mr != NULL && slot_at(d, slot)->mr == NULL);
-	__atomic_store_n(&slot_at(d, slot)->mr, mr, __ATOMIC_RELEASE);
+	assert(!mr->valid);
+	__atomic_store_n(&mr->valid, 1, __ATOMIC_RELEASE);
 }
 
 void
-domain_unpublish(struct iw_domain *d, uint32_t slot)
+domain_unpublish(struct iw_mr *mr)
 {
-	__atomic_store_n(&slot_at(d, slot)->mr, NULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&mr->valid, 0, __ATOMIC_SEQ_CST);
 }
 
 void
-domain_slot_put(struct iw_domain *d, uint32_t slot)
+domain_mr_put(struct iw_domain *d, struct iw_mr *mr)
 {
+	uint32_t slot = stag_slot(&d->perm, mr->stag);
+
 	lock(d);
-	slot_at(d, slot)->next = NONE;
+	assert(mr == mr_at(d, slot) && !mr->valid);
+	*mr = (struct iw_mr){.next = NONE, .gen = mr->gen};
 	if (d->tail == NONE)
 		d->head = slot;
 	else
-		slot_at(d, d->tail)->next = slot;
+		mr_at(d, d->tail)->next = slot;
 	d->tail = slot;
 	d->mrs--;
 	unlock(d);
@@ -245,30 +254,43 @@ domain_pd_use(struct iw_pd *pd, int n)
 struct iw_pd *
 iw_pd_create(struct iw_domain *domain)
 {
-	struct iw_pd *pd = domain ? iw_env_alloc(sizeof(*pd)) : NULL;
+	struct iw_pd *pd;
+	uint32_t handle;
 
+	if (!domain)
+		return NULL;
+	lock(domain);
+	pd = iw_pool_get(&domain->pds, &handle);
+	unlock(domain);
 	if (!pd)
 		return NULL;
+	pd->handle = handle;
 	pd->domain = domain;
-	lock(domain);
-	domain->pds++;
-	unlock(domain);
 	return pd;
+}
+
+int
+domain_pd_check(const struct iw_pd *pd)
+{
+	if (!pd)
+		return -IW_E_INVAL;
+	return pd->domain ? 0 : -IW_E_STALE;
 }
 
 int
 iw_pd_destroy(struct iw_pd *pd)
 {
+	int err = domain_pd_check(pd);
 	struct iw_domain *d;
 
-	if (!pd)
-		return -IW_E_INVAL;
+	if (err)
+		return err;
 	if (__atomic_load_n(&pd->users, __ATOMIC_RELAXED))
 		return -IW_E_BUSY;
 	d = pd->domain;
 	lock(d);
-	d->pds--;
+	pd->domain = NULL;
+	iw_pool_put(&d->pds, pd->handle);
 	unlock(d);
-	iw_env_free(pd);
 	return 0;
 }

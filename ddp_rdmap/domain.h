@@ -11,18 +11,15 @@
 #include <stdint.h>
 
 #include "env.h"
+#include "mr_obj.h"
+#include "pool.h"
 #include "stag.h"
 
 #define DOMAIN_READERS 256 /* engines of one domain */
 #define DOMAIN_CHUNK_BITS 10
 #define DOMAIN_CHUNK (1u << DOMAIN_CHUNK_BITS)
 #define DOMAIN_CHUNKS (STAG_SLOTS / DOMAIN_CHUNK)
-
-struct domain_slot {
-	struct iw_mr *mr; /* published with release; NULL: free */
-	uint32_t next;    /* free list */
-	uint8_t gen;
-};
+#define DOMAIN_PDS 65536
 
 struct domain_reader {
 	bool used;
@@ -31,19 +28,21 @@ struct domain_reader {
 
 struct iw_domain {
 	struct stag_perm perm;
-	struct domain_slot *chunk[DOMAIN_CHUNKS]; /* made when first needed, kept until the end */
+	struct iw_mr *chunk[DOMAIN_CHUNKS]; /* made when first needed, kept until the end */
 	struct rte_rcu_qsbr *rcu;
 	struct iw_env env; /* the domain's own secret */
 	struct domain_reader reader[DOMAIN_READERS];
 	uint32_t lock;              /* of everything below, and of writes to the table */
 	uint32_t fresh, head, tail; /* slots never used; free ones, first in first out */
-	uint32_t readers, pds, mrs;
+	uint32_t readers, mrs;
+	struct iw_pool pds;
 	uint64_t serial; /* of QPs: never used twice */
 };
 
 struct iw_pd {
-	struct iw_domain *domain;
-	uint32_t users; /* MRs and QPs */
+	struct iw_domain *domain; /* NULL: destroyed */
+	uint32_t handle;
+	uint32_t users; /* MRs, windows, SRQs and QPs */
 };
 
 /* A domain under a given secret; the public iw_domain_create() (lib/port) draws one.  NULL: memory is short. */
@@ -62,14 +61,15 @@ void domain_quiescent(struct iw_domain *domain, uint32_t reader);
  * polled by the calling thread hold none, nor does one that nobody is polling. */
 void domain_wait(struct iw_domain *domain);
 
-/* Takes a slot, in *slot and *gen, for an MR that is not yet visible; the one that was free for longest.
- * -IW_E_NOMEM. */
-int domain_slot_get(struct iw_domain *domain, uint32_t *slot, uint32_t *gen);
+/* An object for an STag, of which gen is set and nothing else, not yet visible; the one that was free for longest.  It
+ * is in slot *slot.  NULL: all are used, or memory is short. */
+struct iw_mr *domain_mr_get(struct iw_domain *domain, uint32_t *slot);
 /* Makes it visible to every engine. */
-void domain_publish(struct iw_domain *domain, uint32_t slot, struct iw_mr *mr);
+void domain_publish(struct iw_mr *mr);
 /* Takes it out; readers may still hold it until domain_wait(). */
-void domain_unpublish(struct iw_domain *domain, uint32_t slot);
-void domain_slot_put(struct iw_domain *domain, uint32_t slot);
+void domain_unpublish(struct iw_mr *mr);
+/* Gives it back. */
+void domain_mr_put(struct iw_domain *domain, struct iw_mr *mr);
 
 uint64_t domain_draw(struct iw_domain *domain);
 uint64_t domain_serial(struct iw_domain *domain);
@@ -79,14 +79,18 @@ void domain_pd_use(struct iw_pd *pd, int n);
 
 /* ---- inline ---- */
 
-/* What stands in the slot that an STag names: the caller compares the whole STag. */
-static inline const struct iw_mr *
+/* What stands in the slot that an STag names, valid or not: the caller compares the whole STag.  NULL: nothing ever
+ * did. */
+static inline struct iw_mr *
 domain_mr(const struct iw_domain *domain, uint32_t stag)
 {
 	uint32_t slot = stag_slot(&domain->perm, stag);
-	struct domain_slot *chunk = __atomic_load_n(&domain->chunk[slot >> DOMAIN_CHUNK_BITS], __ATOMIC_ACQUIRE);
+	struct iw_mr *chunk = __atomic_load_n(&domain->chunk[slot >> DOMAIN_CHUNK_BITS], __ATOMIC_ACQUIRE);
 
-	return chunk ? __atomic_load_n(&chunk[slot & (DOMAIN_CHUNK - 1)].mr, __ATOMIC_ACQUIRE) : NULL;
+	return chunk ? &chunk[slot & (DOMAIN_CHUNK - 1)] : NULL;
 }
+
+/* 0, or what is wrong with a PD that a user names. */
+int domain_pd_check(const struct iw_pd *pd);
 
 #endif

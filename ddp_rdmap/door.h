@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doorbells: what other threads ring to have an engine look at a QP or CQ.  A stack of intrusive entries with many
+/* Doorbells: what other threads ring to have an engine look at a QP, CQ or SRQ.  A stack of intrusive entries with many
  * producers and one consumer; an entry is in it once at most, so it cannot be full. */
 #ifndef DOOR_H
 #define DOOR_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum door_kind { DOOR_QP, DOOR_CQ };
+enum door_kind { DOOR_QP, DOOR_CQ, DOOR_SRQ };
 
 struct door {
 	struct door *next;

@@ -1,95 +1,127 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory is registered and taken back. */
+/* Memory is registered by a call, and taken back. */
 #include <iwarp/err.h>
 
 #include "len.h"
 #include "mr.h"
 #include "qp_obj.h"
 
-#define ALL_RIGHTS (IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_INVALIDATE)
+#define SHARED_RIGHTS (IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_MW_BIND)
+#define STREAM_RIGHTS (IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_REMOTE_INVALIDATE)
 
+/* What is to be registered, and for whom. */
+struct order {
+	uint64_t addr, len;
+	uint64_t scope;
+	uint32_t access;
+	struct mr_map *map; /* NULL: addr is the place itself */
+};
+
+/* What several streams share no peer may invalidate (RFC 5040 §8.1.1 item 7). */
 static int
-check_args(const struct iw_pd *pd, const void *addr, uint64_t len, uint32_t access, uint64_t scope)
+check(const struct iw_pd *pd, const struct order *o)
 {
-	if (!pd || (!addr && len) || access & ~(uint32_t)ALL_RIGHTS || iw_len_wraps((uintptr_t)addr, len))
-		return -IW_E_INVAL;
-	/* What several streams share no peer may invalidate (RFC 5040 §8.1.1 item 7). */
-	return !scope && access & IW_REMOTE_INVALIDATE ? -IW_E_INVAL : 0;
-}
+	uint32_t rights = o->scope ? STREAM_RIGHTS : SHARED_RIGHTS;
+	int err = domain_pd_check(pd);
 
-static void
-set_stag(struct iw_domain *d, struct iw_mr *mr, uint32_t gen)
-{
-	do /* 0 is nobody's STag */
-		mr->stag = stag_make(&d->perm, mr->slot, gen, (uint8_t)domain_draw(d));
-	while (mr->stag == 0);
+	if (err)
+		return err;
+	if ((!o->addr && o->len && !o->map) || o->access & ~rights || iw_len_wraps(o->addr, o->len))
+		return -IW_E_INVAL;
+	return 0;
 }
 
 static struct iw_mr *
-reg(struct iw_pd *pd, uint64_t scope, void *addr, uint64_t len, uint32_t access, int *err)
+reg(struct iw_pd *pd, const struct order *o, int *err)
 {
-	int e = check_args(pd, addr, len, access, scope);
-	struct iw_mr *mr = e ? NULL : iw_env_alloc(sizeof(*mr));
-	uint32_t gen = 0;
+	int e = check(pd, o);
+	struct iw_mr *mr = e ? NULL : mr_create(pd, MR_PLAIN, NULL);
 
 	if (!e && !mr)
 		e = -IW_E_NOMEM;
-	if (!e)
-		e = domain_slot_get(pd->domain, &mr->slot, &gen);
 	if (err)
 		*err = e;
-	if (e) {
-		iw_env_free(mr);
+	if (e)
 		return NULL;
-	}
-	mr->addr = (uintptr_t)addr;
-	mr->len = len;
-	mr->pd = pd;
-	mr->scope = scope;
-	mr->access = access;
-	mr->valid = 1;
-	set_stag(pd->domain, mr, gen);
-	domain_pd_use(pd, 1);
-	domain_publish(pd->domain, mr->slot, mr);
+	mr->addr = o->addr;
+	mr->len = o->len;
+	mr->scope = o->scope;
+	mr->access = (uint8_t)o->access;
+	mr->map = o->map;
+	domain_publish(mr);
 	return mr;
 }
 
 struct iw_mr *
 iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err)
 {
-	return reg(pd, 0, addr, len, access, err);
+	return reg(pd, &(struct order){.addr = (uintptr_t)addr, .len = len, .access = access}, err);
 }
 
 struct iw_mr *
 iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err)
 {
-	return reg(qp ? qp->user.pd : NULL, qp ? qp->user.serial : 1, addr, len, access, err);
+	struct order o = {.addr = (uintptr_t)addr, .len = len, .access = access};
+	int e = qp_named(qp);
+
+	if (e) {
+		if (err)
+			*err = e;
+		return NULL;
+	}
+	o.scope = qp->user.serial;
+	return reg(qp->user.pd, &o, err);
+}
+
+static int
+make_map(const struct iw_iov *iov, uint32_t n, struct order *o)
+{
+	int err;
+
+	if (n == 0 || n > IW_MAX_IOV)
+		return -IW_E_INVAL;
+	o->map = mr_map_create(n);
+	if (!o->map)
+		return -IW_E_NOMEM;
+	err = mr_map_fill(o->map, iov, n);
+	o->len = o->map->total;
+	return err;
+}
+
+struct iw_mr *
+iw_mr_reg_iov(struct iw_pd *pd, const struct iw_iov *iov, uint32_t n, uint64_t iova, uint32_t access, int *err)
+{
+	struct order o = {.addr = iova, .access = access};
+	int e = make_map(iov, n, &o);
+	struct iw_mr *mr = e ? NULL : reg(pd, &o, &e);
+
+	if (err)
+		*err = e;
+	if (!mr)
+		mr_map_destroy(o.map);
+	return mr;
 }
 
 int
 iw_mr_dereg(struct iw_mr *mr)
 {
-	struct iw_domain *d;
+	int err = mr_named(mr, MR_PLAIN);
 
-	if (!mr)
-		return -IW_E_INVAL;
-	d = mr->pd->domain;
-	domain_unpublish(d, mr->slot);
-	domain_wait(d);
-	domain_pd_use(mr->pd, -1);
-	domain_slot_put(d, mr->slot);
-	iw_env_free(mr);
-	return 0;
+	if (err && mr_named(mr, MR_FAST))
+		return err;
+	if (mr->kind == MR_PLAIN && __atomic_load_n(&mr->bound, __ATOMIC_ACQUIRE))
+		return -IW_E_BUSY;
+	return mr_destroy(mr);
 }
 
 uint32_t
 iw_mr_lkey(const struct iw_mr *mr)
 {
-	return mr->stag;
+	return iw_mr_rkey(mr);
 }
 
 uint32_t
 iw_mr_rkey(const struct iw_mr *mr)
 {
-	return mr->stag;
+	return mr && mr->kind != MR_FREE ? __atomic_load_n(&mr->announced, __ATOMIC_RELAXED) : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
+#include "srq.h"
 
 /* Lets posting threads know (posts that come too late are flushed by qp_door()). */
 static void
@@ -38,6 +39,43 @@ qp_out(struct iw_qp *qp, uint32_t bits)
 	iw_list_add(&qp->rdmap->out, &qp->out);
 }
 
+/* Once in its life for each type. */
+static void
+qp_async(struct iw_qp *qp, enum iw_async_type type)
+{
+	struct rdmap *r = qp->rdmap;
+	uint8_t bit = (uint8_t)(1u << type);
+
+	if (qp->async.raised & bit)
+		return;
+	qp->async.raised |= bit;
+	if (!qp->async.waits) {
+		r->async_qps[iw_ring_slot(&r->async_ring, r->async_ring.head)] = qp->handle;
+		iw_ring_produce(&r->async_ring, 1);
+	}
+	qp->async.waits |= bit;
+}
+
+/* A QP that goes takes its place in the list along: there is room for every QP once. */
+void
+qp_async_forget(struct iw_qp *qp)
+{
+	struct rdmap *r = qp->rdmap;
+	struct iw_ring *ring = &r->async_ring;
+	uint32_t to = ring->tail;
+
+	if (!qp->async.waits)
+		return;
+	for (uint32_t i = ring->tail; i != ring->head; i++) {
+		uint32_t handle = r->async_qps[iw_ring_slot(ring, i)];
+
+		if (handle != qp->handle)
+			r->async_qps[iw_ring_slot(ring, to++)] = handle;
+	}
+	ring->head = to;
+	qp->async.waits = 0;
+}
+
 void
 qp_event(struct iw_qp *qp, enum qp_fsm_event event)
 {
@@ -49,9 +87,12 @@ qp_event(struct iw_qp *qp, enum qp_fsm_event event)
 	if (actions & QP_DO_FLUSH_RQ) {
 		qp_wc_flush_rq(qp);
 		qp->answers_pos.tail = qp->answers_pos.head;
-		qp->fpdu_at = qp->nudge_at = qp->wait_at = IW_NEVER;
+		qp->fpdu_at = qp->wait_at = IW_NEVER;
+		qp->nudges = QP_NUDGES_OVER;
 	}
 	qp_out(qp, out_bits(actions));
+	if (actions & (QP_OUT_TERM_RECV | QP_OUT_FATAL))
+		qp_async(qp, actions & QP_OUT_FATAL ? IW_ASYNC_QP_FATAL : IW_ASYNC_QP_TERMINATE);
 	if (actions & QP_DO_RUN)
 		rdmap_run_add(qp);
 }
@@ -60,16 +101,18 @@ void
 qp_fault(struct iw_qp *qp, enum rdmap_fault fault, const struct ddp_hdr *ddp, uint16_t ulpdu_len,
 	 const struct rdmap_read_req *read)
 {
+	struct rdmap_term t;
+
 	assert(fault != RDMAP_FAULT_NONE && fault < RDMAP_FAULT_MAX);
 	qp->rdmap->count.fault[fault]++;
-	rdmap_err_term(fault, ddp, ulpdu_len, read, &qp->term_out);
+	rdmap_err_term(fault, ddp, ulpdu_len, read, &t);
+	qp->term_len = (uint8_t)rdmap_hdr_term_emit(&t, qp->term_out, sizeof(qp->term_out));
 	qp_event(qp, QP_EV_FAULT);
-	if (qp->fsm.state == QP_FSM_TERMINATING)
-		qp->term = (struct iw_terminate){.valid = true,
-						 .sent = true,
-						 .layer = qp->term_out.layer,
-						 .etype = qp->term_out.etype,
-						 .code = qp->term_out.code};
+	if (qp->fsm.state != QP_FSM_TERMINATING)
+		return;
+	qp->term =
+		(struct iw_terminate){.valid = true, .sent = true, .layer = t.layer, .etype = t.etype, .code = t.code};
+	qp_async(qp, IW_ASYNC_QP_FATAL);
 }
 
 void
@@ -90,7 +133,7 @@ qp_sq_failed(struct iw_qp *qp, uint32_t pos, enum iw_wc_status status)
 void
 qp_check_empty(struct iw_qp *qp)
 {
-	if (qp->fsm.state == QP_FSM_DRAINING && iw_ring_count(&qp->sq.ring) == 0 && qp->tx.kind == QP_TX_NONE &&
+	if (qp->fsm.state == QP_FSM_DRAINING && iw_ring_count(&qp->sq->ring) == 0 && qp->tx.kind == QP_TX_NONE &&
 	    !qp->tx.rtr_due && qp_fifo_count(&qp->reads_pos) == 0 && qp_fifo_count(&qp->answers_pos) == 0)
 		qp_event(qp, QP_EV_EMPTY);
 }
@@ -104,11 +147,33 @@ qp_door(struct iw_qp *qp)
 		qp_wc_flush_sq(qp);
 	if (!receives && qp->fsm.state != QP_FSM_IDLE)
 		qp_wc_flush_rq(qp);
-	if (qp->rx_waits && receives && iw_ring_count(&qp->rq.ring) > 0) {
+	if (qp->rx_waits && receives && qp_has_recv(qp)) {
 		qp->rx_waits = false;
 		qp_out(qp, RDMAP_OUT_RX_RESUME);
 	}
 	rdmap_run_add(qp);
+}
+
+bool
+qp_has_recv(struct iw_qp *qp)
+{
+	struct wr_rq *rq = qp->rq;
+
+	return iw_ring_count(&rq->ring) > 0 || (rq->shared && srq_has(rq->shared));
+}
+
+/* Each waiter once: whoever still finds none waits again, behind the others. */
+void
+qp_door_srq(struct iw_srq *srq)
+{
+	struct iw_list waiters;
+	struct iw_link *n;
+
+	iw_list_init(&waiters);
+	while ((n = iw_list_pop(&srq->waiters)))
+		iw_list_add(&waiters, n);
+	while ((n = iw_list_pop(&waiters)))
+		qp_door(iw_list_entry(n, struct srq_user, wait)->qp);
 }
 
 /* ---- life of a stream ---- */
@@ -129,7 +194,8 @@ start_stream(struct iw_qp *qp, const struct qp_stream *s)
 	qp->ird = s->ird;
 	qp->ord = s->ord;
 	qp->rtr = (uint8_t)s->rtr;
-	qp->tx = (struct qp_tx){.rtr_due = s->initiator && s->rtr != QP_RTR_NONE, .send_msn = 1, .read_msn = 1};
+	qp->tx = (struct qp_tx){
+		.rtr_due = s->initiator && s->rtr != QP_RTR_NONE, .send_msn = 1, .read_msn = 1, .atomic_msn = 1};
 	for (int i = 0; i < RDMAP_QN_MAX; i++)
 		ddp_queue_init(&qp->queue[i]);
 }
@@ -158,7 +224,7 @@ qp_close(struct iw_qp *qp)
 void
 qp_stream_end(struct iw_qp *qp, int err)
 {
-	const struct wr_sq *sq = &qp->sq;
+	const struct wr_sq *sq = qp->sq;
 
 	if (err && qp->sq_status == IW_WC_SUCCESS &&
 	    (sq->ring.tail != sq->sent || (qp->tx.kind == QP_TX_SQ && qp->tx.done > 0))) {
@@ -248,19 +314,61 @@ qp_owner(const struct iw_qp *qp)
 enum iw_qp_state
 iw_qp_state(const struct iw_qp *qp)
 {
+	if (qp_named(qp))
+		return IW_QP_ERROR;
 	return (enum iw_qp_state)__atomic_load_n(&qp->pub_state, __ATOMIC_ACQUIRE);
 }
 
 void *
 iw_qp_context(const struct iw_qp *qp)
 {
-	return qp->context;
+	return qp_named(qp) ? NULL : qp->context;
 }
 
 void
 iw_qp_terminate_info(const struct iw_qp *qp, struct iw_terminate *term)
 {
-	*term = qp->term;
+	*term = qp_named(qp) ? (struct iw_terminate){.valid = false} : qp->term;
+}
+
+int
+iw_qp_query(const struct iw_qp *qp, struct iw_qp_info *info)
+{
+	struct srq_user *shared;
+	int err = qp_named(qp);
+
+	if (err || !info)
+		return err ? err : -IW_E_INVAL;
+	shared = qp->rq->shared;
+	*info = (struct iw_qp_info){.state = iw_qp_state(qp),
+				    .initiator = qp->initiator,
+				    .crc = qp->crc,
+				    .ird = qp->ird,
+				    .ord = qp->ord,
+				    .reads_in = qp_fifo_count(&qp->answers_pos),
+				    .reads_out = qp_fifo_count(&qp->reads_pos),
+				    .sq_depth = qp->sq->ring.mask + 1,
+				    .rq_depth = shared ? 0 : qp->rq->ring.mask + 1,
+				    .sq_used = iw_ring_count(&qp->sq->ring),
+				    .rq_used = iw_ring_count(&qp->rq->ring),
+				    .srq_used = shared && shared->limit ? srq_used(shared) : 0,
+				    .srq = shared ? shared->srq : NULL,
+				    .term = qp->term};
+	return 0;
+}
+
+const char *
+iw_async_name(int type)
+{
+	switch ((enum iw_async_type)type) {
+	case IW_ASYNC_QP_FATAL:
+		return "IW_ASYNC_QP_FATAL";
+	case IW_ASYNC_QP_TERMINATE:
+		return "IW_ASYNC_QP_TERMINATE";
+	case IW_ASYNC_SRQ_LIMIT:
+		return "IW_ASYNC_SRQ_LIMIT";
+	}
+	return "unknown";
 }
 
 const char *

@@ -24,6 +24,15 @@ void qp_check_empty(struct iw_qp *qp);
 /* Flushes what was posted while the queues were being closed by another thread. */
 void qp_door(struct iw_qp *qp);
 
+/* It goes: its user hears nothing more of it. */
+void qp_async_forget(struct iw_qp *qp);
+
+/* Receives were posted to an SRQ: whoever waits for one has another look. */
+void qp_door_srq(struct iw_srq *srq);
+
+/* Is there a receive for its next message? */
+bool qp_has_recv(struct iw_qp *qp);
+
 void qp_out(struct iw_qp *qp, uint32_t bits);
 
 #endif

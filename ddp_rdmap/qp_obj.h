@@ -3,6 +3,7 @@
 #ifndef QP_OBJ_H
 #define QP_OBJ_H
 
+#include <iwarp/err.h>
 #include <iwarp/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@
 #include "wheel.h"
 #include "wr.h"
 
-/* A Read of ours that awaits its Response: the ORQ is a ring of these, in the order of the requests. */
+/* A Read or atomic of ours that awaits its answer: the ORQ is a ring of these, in the order of the requests. */
 struct qp_read {
 	uint64_t sink_to;
 	uint32_t sink_stag;
@@ -25,13 +26,17 @@ struct qp_read {
 	uint32_t len, done;
 	struct wr_cursor cur;
 	bool hidden; /* the RTR of RFC 6581: no work request */
+	bool atomic;
 };
 
-/* A Read of the peer that awaits our Response: the IRRQ. */
+/* A Read or atomic of the peer that awaits our answer: the IRRQ. */
 struct qp_answer {
 	struct ddp_hdr ddp; /* of the request, for a Terminate */
 	uint16_t ulpdu_len;
-	struct rdmap_read_req req; /* what is still to be sent: moved on with each segment */
+	union {
+		struct rdmap_read_req req; /* what is still to be sent: moved on with each segment */
+		struct rdmap_atomic_req atomic;
+	};
 };
 
 /* Positions of a ring of one thread; both count up. */
@@ -47,65 +52,86 @@ struct qp_tx {
 	uint8_t last_kind; /* of the message before: SQ and answers take turns */
 	bool rtr_due;      /* the initiator's first FPDU has still to be sent */
 	bool nudge_due;
+	bool imm_due;  /* the Write of a Write with Immediate Data is out */
 	uint32_t done; /* octets of it that were filled */
 	struct wr_cursor cur;
-	uint32_t send_msn, read_msn; /* of the next message */
+	uint32_t send_msn, read_msn, atomic_msn; /* of the next message on QN 0, 1, 3 */
 };
 
+/* What the user may hear of once (enum iw_async_type): waiting, and ever raised. */
+struct qp_async {
+	uint8_t waits, raised;
+};
+
+#define QP_NUDGES_OVER UINT8_MAX /* no nudges any more */
+#define QP_MAGIC 0x51507c01u
+
+/* One of a million: what only some need, and what the user sizes, stands behind `sq` and `rq`. */
 struct iw_qp {
-	/* fixed for a stream, or for ever */
+	/* every segment */
 	struct mr_user user;
 	struct rdmap *rdmap;
+	struct wr_sq *sq; /* the beginning of the memory of all queues; NULL: destroyed */
+	struct wr_rq *rq;
+	struct qp_read *reads;
+	struct qp_answer *answers;
+	/* fixed for a stream, or for ever */
+	uint32_t magic;
 	struct qp_fsm fsm;
+	uint8_t pub_state; /* enum iw_qp_state; read by posting threads, as the next two */
+	uint8_t may_post_send, may_post_recv;
 	bool crc, initiator, tx_markers, rx_markers;
 	bool sig_all, foreign, back_pressure;
 	uint8_t rtr; /* enum qp_rtr */
 	uint16_t ird, ord;
-	uint8_t pub_state; /* enum iw_qp_state; read by posting threads, as the next two */
-	uint8_t may_post_send, may_post_recv;
 
 	/* receiving */
 	uint8_t tagged_open;     /* 1 + opcode of the tagged message that awaits its last segment */
 	bool rx_partial;         /* octets of an unfinished FPDU were seen */
-	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
 	bool rx_waits;           /* for a receive to be posted (back-pressure) */
 	bool wait_over;          /* that was too long: it ends the stream */
 	bool rx_begun;           /* the peer's first FPDU has come */
+	bool woken;              /* something was sent since the last burst or nudge */
+	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
 	uint32_t rx_fpdus;       /* saturates at 2^32-1 */
 	struct wr_cursor recv_cur;
 	struct ddp_queue queue[RDMAP_QN_MAX];
-	struct qp_read *reads;
-	struct qp_answer *answers;
 	struct qp_fifo reads_pos, answers_pos;
 
 	struct qp_tx tx;
+
+	/* lists and time */
+	struct iw_link run, out;
+	struct iw_timer timer;
+	uint64_t fpdu_at, wait_at; /* deadlines; IW_NEVER: none */
+	uint64_t burst_at;         /* first fill; IW_NEVER: none yet */
+	uint32_t out_bits;
+	uint32_t recv_wait_ms; /* back-pressure: how long; 0: the default */
+	uint8_t nudges;
+	struct qp_async async;
 
 	/* how it ended */
 	uint8_t sq_status, rq_status; /* enum iw_wc_status of the request at fault: sq_status_pos, the RQ's first */
 	uint32_t sq_status_pos;
 	struct iw_terminate term;
-	struct rdmap_term term_out; /* what the peer is to be told */
-
-	/* lists and time */
-	struct iw_link run, out;
-	uint32_t out_bits;
-	struct door door;
-	struct iw_timer timer;
-	uint64_t fpdu_at, nudge_at, wait_at; /* deadlines; IW_NEVER: none */
-	uint32_t recv_wait_ms;               /* back-pressure: how long; 0: the default */
-	uint64_t burst_at, sent_at;          /* first and last fill */
-	uint8_t nudges;
+	uint8_t term_len; /* what the peer is to be told */
+	uint8_t term_out[RDMAP_HDR_TERM_MAX];
 
 	uint32_t handle, conn, owner;
 	uint16_t max_ird, max_ord;
 	void *context;
-	void *queues; /* memory of the four rings */
-
-	struct wr_sq sq;
-	struct wr_rq rq;
 };
 
-/* ---- inline ---- */
+_Static_assert(sizeof(struct iw_qp) <= 400, "part of the budget of an idle connection");
+
+/* 0, or what is wrong with a QP that a user names. */
+static inline int
+qp_named(const struct iw_qp *qp)
+{
+	if (!qp)
+		return -IW_E_INVAL;
+	return __atomic_load_n(&qp->magic, __ATOMIC_ACQUIRE) == QP_MAGIC ? 0 : -IW_E_STALE;
+}
 
 static inline uint16_t
 qp_fifo_count(const struct qp_fifo *f)

@@ -4,7 +4,7 @@
 
 #include "qp_obj.h"
 
-/* Has the wheel look at fpdu_at, nudge_at and wait_at. */
+/* Has the wheel look at fpdu_at, wait_at and at when the next nudge is due. */
 void qp_timer_arm(struct iw_qp *qp);
 /* The wheel says that one of them may be due. */
 void qp_timer_due(struct iw_qp *qp, uint64_t now_ns);

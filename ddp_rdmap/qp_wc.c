@@ -4,77 +4,77 @@
 #include <assert.h>
 
 #include "rdmap_ctx.h"
-
-static uint8_t
-opcode_of(const struct wr_send *wr)
-{
-	switch ((enum iw_wr_opcode)wr->opcode) {
-	case IW_WR_SEND:
-	case IW_WR_SEND_INV:
-		return IW_WC_SEND;
-	case IW_WR_RDMA_WRITE:
-		return IW_WC_RDMA_WRITE;
-	case IW_WR_RDMA_READ:
-		return IW_WC_RDMA_READ;
-	}
-	return IW_WC_SEND;
-}
+#include "srq.h"
+#include "wr_kind.h"
 
 /* The slot's completion, and with it the slot. */
 static void
 complete_send(struct iw_qp *qp, struct wr_send *wr, uint8_t status)
 {
-	struct iw_wc wc = {.wr_id = wr->wr_id, .qp = qp, .status = status, .opcode = opcode_of(wr)};
+	const struct wr_kind *k = wr_kind_get(wr->opcode);
+	struct iw_wc wc = {.wr_id = wr->wr_id, .qp = qp, .status = status, .opcode = k->wc};
 
 	if (status == IW_WC_SUCCESS && !(wr->flags & IW_SEND_SIGNALED))
 		return;
-	if (status == IW_WC_SUCCESS && wr->opcode == IW_WR_RDMA_READ)
+	if (status == IW_WC_SUCCESS && k->asks)
 		wc.byte_len = wr->length;
-	wr->cq_free = cq_push(qp->sq.cq, &wc) + 1;
+	wr->cq_free = cq_push(qp->sq->cq, &wc) + 1;
 }
 
 void
 qp_wc_retire(struct iw_qp *qp)
 {
-	struct wr_sq *sq = &qp->sq;
+	struct wr_sq *sq = qp->sq;
 
 	while (sq->ring.tail != sq->sent) {
 		struct wr_send *wr = wr_sq_at(sq, sq->ring.tail);
 
 		if (!wr->done)
 			break;
-		complete_send(qp, wr, IW_WC_SUCCESS);
+		complete_send(qp, wr, wr->status);
 		iw_ring_consume(&sq->ring, 1);
 	}
 }
 
-void
-qp_wc_recv(struct iw_qp *qp, uint32_t len, uint16_t flags, uint32_t invalidated)
+/* The RQ's first receive, and with it its place. */
+static void
+complete_recv(struct iw_qp *qp, struct iw_wc *wc)
 {
-	struct wr_recv *wr = wr_rq_at(&qp->rq, qp->rq.ring.tail);
-	struct iw_wc wc = {.wr_id = wr->wr_id,
-			   .qp = qp,
-			   .byte_len = len,
-			   .invalidated_rkey = invalidated,
-			   .status = IW_WC_SUCCESS,
-			   .opcode = IW_WC_RECV,
-			   .flags = flags};
+	struct wr_rq *rq = qp->rq;
+	struct wr_recv *wr = wr_rq_at(rq, rq->ring.tail);
+	uint64_t pos;
 
-	assert(iw_ring_count(&qp->rq.ring) > 0);
-	wr->cq_free = cq_push(qp->rq.cq, &wc) + 1;
-	iw_ring_consume(&qp->rq.ring, 1);
+	assert(iw_ring_count(&rq->ring) > 0);
+	wc->wr_id = wr->wr_id;
+	wc->qp = qp;
+	wc->opcode = IW_WC_RECV;
+	pos = cq_push(rq->cq, wc);
+	wr->cq_free = pos + 1;
+	iw_ring_consume(&rq->ring, 1);
+	if (rq->shared)
+		srq_completed(rq->shared, rq->cq, pos);
+}
+
+void
+qp_wc_recv(struct iw_qp *qp, struct iw_wc *wc)
+{
+	wc->status = IW_WC_SUCCESS;
+	complete_recv(qp, wc);
 }
 
 void
 qp_wc_flush_sq(struct iw_qp *qp)
 {
-	struct wr_sq *sq = &qp->sq;
+	struct wr_sq *sq = qp->sq;
 	uint32_t n = iw_ring_count(&sq->ring);
 
 	for (uint32_t i = 0; i < n; i++) {
 		bool at_fault = qp->sq_status != IW_WC_SUCCESS && sq->ring.tail == qp->sq_status_pos;
+		struct wr_send *wr = wr_sq_at(sq, sq->ring.tail);
 
-		complete_send(qp, wr_sq_at(sq, sq->ring.tail), at_fault ? qp->sq_status : IW_WC_WR_FLUSH_ERR);
+		if (!wr->done)
+			wr_send_drop(wr);
+		complete_send(qp, wr, at_fault ? qp->sq_status : IW_WC_WR_FLUSH_ERR);
 		iw_ring_consume(&sq->ring, 1);
 	}
 	sq->sent = sq->ring.tail;
@@ -86,19 +86,16 @@ qp_wc_flush_sq(struct iw_qp *qp)
 void
 qp_wc_flush_rq(struct iw_qp *qp)
 {
-	struct wr_rq *rq = &qp->rq;
+	struct wr_rq *rq = qp->rq;
 	uint32_t n = iw_ring_count(&rq->ring);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct wr_recv *wr = wr_rq_at(rq, rq->ring.tail);
-		struct iw_wc wc = {.wr_id = wr->wr_id,
-				   .qp = qp,
-				   .status = qp->rq_status != IW_WC_SUCCESS ? qp->rq_status : IW_WC_WR_FLUSH_ERR,
-				   .opcode = IW_WC_RECV};
+		struct iw_wc wc = {.status = qp->rq_status != IW_WC_SUCCESS ? qp->rq_status : IW_WC_WR_FLUSH_ERR};
 
 		qp->rq_status = IW_WC_SUCCESS;
-		wr->cq_free = cq_push(rq->cq, &wc) + 1;
-		iw_ring_consume(&rq->ring, 1);
+		complete_recv(qp, &wc);
 	}
+	if (rq->shared)
+		srq_user_fini(rq->shared); /* it waits for nothing any more */
 	qp->rdmap->count.n.flushed += n;
 }

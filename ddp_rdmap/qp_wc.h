@@ -8,8 +8,8 @@
 /* Retires the SQ's requests that are done, up to the first that is not. */
 void qp_wc_retire(struct iw_qp *qp);
 
-/* The RQ's first request has taken a message of len octets. */
-void qp_wc_recv(struct iw_qp *qp, uint32_t len, uint16_t flags, uint32_t invalidated);
+/* The RQ's first request has taken a message: byte_len, flags and what belongs to them are set. */
+void qp_wc_recv(struct iw_qp *qp, struct iw_wc *wc);
 
 /* Everything that is posted completes in error: the request at fault with its own status, the others flushed. */
 void qp_wc_flush_sq(struct iw_qp *qp);

@@ -82,9 +82,26 @@ struct iw_qp *qp_create(struct rdmap *rdmap, struct iw_pd *pd, const struct iw_q
 void qp_destroy(struct iw_qp *qp);
 struct iw_cq *cq_create(struct rdmap *rdmap, uint32_t depth, iw_cq_handler handler, void *context);
 int cq_destroy(struct iw_cq *cq);
+int cq_resize(struct iw_cq *cq, uint32_t depth);
+struct iw_srq *srq_create(struct rdmap *rdmap, struct iw_pd *pd, const struct iw_srq_attr *attr, int *err);
+int srq_destroy(struct iw_srq *srq);
+struct iw_mr *mr_fast_create(struct rdmap *rdmap, struct iw_pd *pd, uint32_t max_iov, int *err);
+struct iw_mw *mw_create(struct rdmap *rdmap, struct iw_pd *pd, int *err);
+
+/* 0, -IW_E_INVAL or -IW_E_STALE: what is wrong with an object that a user names. */
+int rdmap_qp_named(const struct iw_qp *qp);
+int rdmap_cq_named(const struct iw_cq *cq);
+int rdmap_srq_named(const struct iw_srq *srq);
+
 /* Pops a CQ that was armed and fired; NULL: none. */
 struct iw_cq *cq_notify_next(struct rdmap *rdmap);
-void cq_notify(struct iw_cq *cq); /* calls its handler: for the engine's delivery only */
+void cq_notify(struct iw_cq *cq);  /* calls its handler: for the engine's delivery only */
+int cq_fd(const struct iw_cq *cq); /* the eventfd that is to be written when it fires; -1: none */
+void cq_set_fd(struct iw_cq *cq, int fd);
+struct iw_engine *cq_engine(const struct iw_cq *cq);
+
+/* The next asynchronous event for the user; false: none. */
+bool rdmap_async_next(struct rdmap *rdmap, struct iw_async_event *event);
 
 /* ---- receive ---- */
 

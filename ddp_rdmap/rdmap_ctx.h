@@ -10,6 +10,7 @@
 #include "pool.h"
 #include "rdmap.h"
 #include "rdmap_err.h"
+#include "ring.h"
 #include "wheel.h"
 
 #define RDMAP_COUNTERS(X)                                                 \
@@ -25,7 +26,10 @@
 	X(tx_terminates)                                                  \
 	X(tx_nudges)                                                      \
 	X(reads_answered)                                                 \
-	X(flushed)      /* work requests */                               \
+	X(flushed) /* work requests */                                    \
+	X(atomics_answered)                                               \
+	X(local_ops)    /* work requests that were carried out here */    \
+	X(srq_empty)    /* an SRQ had no receive for a message */         \
 	X(local_errors) /* work requests whose SGEs did not hold what they said */
 
 IW_COUNTERS(rdmap_counted, RDMAP_COUNTERS);
@@ -36,9 +40,11 @@ struct rdmap {
 	struct iw_engine *engine;
 	uint32_t reader; /* of the domain's table */
 	uint64_t fpdu_timeout_ns;
-	struct iw_list run, out, notify;
+	struct iw_list run, out, notify, async_srqs;
 	struct door_stack doors;
-	struct iw_pool qps, cqs;
+	struct iw_pool qps, cqs, srqs;
+	struct iw_ring async_ring; /* of QPs that have an event for the user, each once at most */
+	uint32_t *async_qps;       /* handles */
 	struct iw_wheel wheel;
 	struct {
 		struct rdmap_counted n;

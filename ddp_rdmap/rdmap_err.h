@@ -69,7 +69,14 @@ enum rdmap_err_copies {
 	X(RESP_SINK_GONE,       1, 1, 0x00, MD)   /* R17 */                                                   \
 	/* Send with Invalidate */                                                                            \
 	X(INV_STAG,             0, 2, 0x09, MD)   /* R10: unknown, already invalid, shared, no right */       \
-	X(INV_STREAM,           0, 1, 0x09, MD)   /* R10: of another PD or stream */
+	X(INV_STREAM,           0, 1, 0x09, MD)   /* R10: of another PD or stream */                          \
+	/* RFC 7306 (R16); what a Read's source can be, an atomic's place can be too */                       \
+	X(ATOMIC_ALIGN,         0, 2, 0x07, MD)   /* memory is not aligned to 64 bits */                      \
+	X(ATOMIC_CODE,          0, 2, 0x06, MD)   /* unknown AOpCode */                                       \
+	X(ATOMIC_UNEXPECTED,    1, 2, 0x02, MD)   /* Atomic Response without request */                       \
+	X(ATOMIC_ID,            0, 2, 0xff, MD)   /* with another request identifier */                       \
+	X(ATOMIC_NO_LAST,       0, 2, 0xff, MD)   /* Request or Response without L */                         \
+	X(IMM_LENGTH,           0, 2, 0xff, MD)   /* Immediate Data is not eight octets */
 /* clang-format on */
 
 enum rdmap_fault {

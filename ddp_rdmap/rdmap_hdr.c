@@ -45,6 +45,84 @@ rdmap_hdr_read_req_emit(const struct rdmap_read_req *req, uint8_t *out, uint32_t
 	return RDMAP_HDR_READ_REQ_LEN;
 }
 
+bool
+rdmap_hdr_atomic_req_parse(const uint8_t *p, uint32_t n, struct rdmap_atomic_req *req)
+{
+	struct iw_reader r = iw_reader_init(p, n);
+
+	req->code = iw_reader_u32(&r) & 15; /* 28 reserved bits, ignored */
+	req->id = iw_reader_u32(&r);
+	req->stag = iw_reader_u32(&r);
+	req->to = iw_reader_u64(&r);
+	req->data = iw_reader_u64(&r);
+	req->mask = iw_reader_u64(&r);
+	req->compare = iw_reader_u64(&r);
+	req->compare_mask = iw_reader_u64(&r);
+	return !r.bad;
+}
+
+uint32_t
+rdmap_hdr_atomic_req_emit(const struct rdmap_atomic_req *req, uint8_t *out, uint32_t room)
+{
+	struct iw_writer w = iw_writer_init(out, room);
+
+	if (room < RDMAP_HDR_ATOMIC_REQ_LEN)
+		return 0;
+	iw_writer_u32(&w, req->code & 15);
+	iw_writer_u32(&w, req->id);
+	iw_writer_u32(&w, req->stag);
+	iw_writer_u64(&w, req->to);
+	iw_writer_u64(&w, req->data);
+	iw_writer_u64(&w, req->mask);
+	iw_writer_u64(&w, req->compare);
+	iw_writer_u64(&w, req->compare_mask);
+	assert(!w.bad);
+	return RDMAP_HDR_ATOMIC_REQ_LEN;
+}
+
+bool
+rdmap_hdr_atomic_resp_parse(const uint8_t *p, uint32_t n, struct rdmap_atomic_resp *resp)
+{
+	struct iw_reader r = iw_reader_init(p, n);
+
+	resp->id = iw_reader_u32(&r);
+	resp->original = iw_reader_u64(&r);
+	return !r.bad;
+}
+
+uint32_t
+rdmap_hdr_atomic_resp_emit(const struct rdmap_atomic_resp *resp, uint8_t *out, uint32_t room)
+{
+	struct iw_writer w = iw_writer_init(out, room);
+
+	if (room < RDMAP_HDR_ATOMIC_RESP_LEN)
+		return 0;
+	iw_writer_u32(&w, resp->id);
+	iw_writer_u64(&w, resp->original);
+	assert(!w.bad);
+	return RDMAP_HDR_ATOMIC_RESP_LEN;
+}
+
+bool
+rdmap_hdr_imm_parse(const uint8_t *p, uint32_t n, uint64_t *imm)
+{
+	struct iw_reader r = iw_reader_init(p, n);
+
+	*imm = iw_reader_u64(&r);
+	return !r.bad;
+}
+
+uint32_t
+rdmap_hdr_imm_emit(uint64_t imm, uint8_t *out, uint32_t room)
+{
+	struct iw_writer w = iw_writer_init(out, room);
+
+	if (room < RDMAP_HDR_IMM_LEN)
+		return 0;
+	iw_writer_u64(&w, imm);
+	return RDMAP_HDR_IMM_LEN;
+}
+
 /* Codes that exist, by layer and type: bit n for code n < 16; `ff` for the unspecified one. */
 static const struct {
 	uint8_t layer, etype;

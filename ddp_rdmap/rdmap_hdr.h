@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands behind the DDP header: Read Request and Terminate (RFC 5040 §4.4, §4.8), host order. */
+/* What stands behind the DDP header: Read Request and Terminate (RFC 5040 §4.4, §4.8), atomics and Immediate Data
+ * (RFC 7306 §5.2, §6.2), host order. */
 #ifndef RDMAP_HDR_H
 #define RDMAP_HDR_H
 
@@ -22,6 +23,42 @@ struct rdmap_read_req {
 bool rdmap_hdr_read_req_parse(const uint8_t *p, uint32_t n, struct rdmap_read_req *req);
 /* Writes them; returns 28, or 0 when room is short. */
 uint32_t rdmap_hdr_read_req_emit(const struct rdmap_read_req *req, uint8_t *out, uint32_t room);
+
+/* AOpCodes (RFC 7306 Fig. 5). */
+#define RDMAP_HDR_FETCH_ADD 0
+#define RDMAP_HDR_CMP_SWAP 2
+
+#define RDMAP_HDR_ATOMIC_REQ_LEN 52
+
+struct rdmap_atomic_req {
+	uint32_t code; /* AOpCode: 4 bits */
+	uint32_t id;
+	uint32_t stag;
+	uint64_t to;
+	uint64_t data, mask; /* to add or to swap */
+	uint64_t compare, compare_mask;
+};
+
+/* Reads the 52 octets behind the DDP header; false when n < 52. */
+bool rdmap_hdr_atomic_req_parse(const uint8_t *p, uint32_t n, struct rdmap_atomic_req *req);
+/* Writes them; returns 52, or 0 when room is short. */
+uint32_t rdmap_hdr_atomic_req_emit(const struct rdmap_atomic_req *req, uint8_t *out, uint32_t room);
+
+#define RDMAP_HDR_ATOMIC_RESP_LEN 12
+
+struct rdmap_atomic_resp {
+	uint32_t id; /* of the request */
+	uint64_t original;
+};
+
+bool rdmap_hdr_atomic_resp_parse(const uint8_t *p, uint32_t n, struct rdmap_atomic_resp *resp);
+uint32_t rdmap_hdr_atomic_resp_emit(const struct rdmap_atomic_resp *resp, uint8_t *out, uint32_t room);
+
+#define RDMAP_HDR_IMM_LEN 8
+
+/* Immediate Data: eight octets, as a number. */
+bool rdmap_hdr_imm_parse(const uint8_t *p, uint32_t n, uint64_t *imm);
+uint32_t rdmap_hdr_imm_emit(uint64_t imm, uint8_t *out, uint32_t room);
 
 /* Payload of a Terminate: control 4, [M: segment length 2], [D: DDP header 14 or 18], [R: Read Request 28]. */
 #define RDMAP_HDR_TERM_MIN 4

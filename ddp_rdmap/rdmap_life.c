@@ -5,14 +5,26 @@
 #include "qp_timer.h"
 #include "rdmap.h"
 #include "rdmap_ctx.h"
+#include "srq.h"
 
 #define FPDU_TIMEOUT (30 * IW_SEC)
+
+static bool
+make_pools(struct rdmap *r, uint32_t max_qps)
+{
+	uint32_t size = iw_ring_size(max_qps), max_cqs = size * 2;
+
+	r->async_qps = iw_env_alloc(size * sizeof(*r->async_qps));
+	iw_ring_init(&r->async_ring, size);
+	return r->async_qps && iw_pool_init(&r->qps, sizeof(struct iw_qp), max_qps) == 0 &&
+	       iw_pool_init(&r->cqs, sizeof(struct iw_cq), max_cqs < IW_POOL_MAX ? max_cqs : IW_POOL_MAX) == 0 &&
+	       iw_pool_init(&r->srqs, sizeof(struct iw_srq), max_qps) == 0;
+}
 
 struct rdmap *
 rdmap_create(struct iw_env *env, struct iw_domain *domain, struct iw_engine *engine, const struct rdmap_params *params)
 {
 	struct rdmap *r = iw_env_alloc(sizeof(*r));
-	uint32_t max_cqs = iw_ring_size(params->max_qps) * 2;
 
 	if (!r || domain_join(domain, &r->reader)) {
 		iw_env_free(r);
@@ -25,13 +37,12 @@ rdmap_create(struct iw_env *env, struct iw_domain *domain, struct iw_engine *eng
 	iw_list_init(&r->run);
 	iw_list_init(&r->out);
 	iw_list_init(&r->notify);
+	iw_list_init(&r->async_srqs);
 	iw_wheel_init(&r->wheel, 0);
-	if (iw_pool_init(&r->qps, sizeof(struct iw_qp), params->max_qps) ||
-	    iw_pool_init(&r->cqs, sizeof(struct iw_cq), max_cqs < IW_POOL_MAX ? max_cqs : IW_POOL_MAX)) {
-		rdmap_destroy(r);
-		return NULL;
-	}
-	return r;
+	if (make_pools(r, params->max_qps))
+		return r;
+	rdmap_destroy(r);
+	return NULL;
 }
 
 void
@@ -43,8 +54,13 @@ rdmap_destroy(struct rdmap *r)
 	while ((obj = iw_pool_walk(&r->qps, &pos)))
 		qp_destroy(obj);
 	pos = 0;
+	while ((obj = iw_pool_walk(&r->srqs, &pos)))
+		srq_destroy(obj);
+	pos = 0;
 	while ((obj = iw_pool_walk(&r->cqs, &pos)))
 		cq_destroy(obj);
+	iw_env_free(r->async_qps);
+	iw_pool_fini(&r->srqs);
 	iw_pool_fini(&r->qps);
 	iw_pool_fini(&r->cqs);
 	domain_leave(r->domain, r->reader);
@@ -60,10 +76,17 @@ rdmap_doorbells(struct rdmap *r)
 	while (d) {
 		struct door *next = door_answer(d);
 
-		if (d->kind == DOOR_QP)
-			qp_door(iw_list_entry(d, struct iw_qp, door));
-		else
+		switch ((enum door_kind)d->kind) {
+		case DOOR_QP:
+			qp_door(iw_list_entry(d, struct wr_sq, door)->qp);
+			break;
+		case DOOR_CQ:
 			cq_door(iw_list_entry(d, struct iw_cq, door));
+			break;
+		case DOOR_SRQ:
+			qp_door_srq(iw_list_entry(d, struct iw_srq, door));
+			break;
+		}
 		d = next;
 	}
 }
@@ -117,6 +140,35 @@ rdmap_counter_list(const struct rdmap *r)
 		.names = names, .values = (const uint64_t *)&r->count, .n = sizeof(names) / sizeof(names[0])};
 }
 
+static struct iw_async_event
+take_event(struct iw_qp *qp)
+{
+	enum iw_async_type type = qp->async.waits & 1u << IW_ASYNC_QP_FATAL ? IW_ASYNC_QP_FATAL : IW_ASYNC_QP_TERMINATE;
+
+	qp->async.waits &= (uint8_t) ~(1u << type);
+	return (struct iw_async_event){.type = type, .qp = qp, .term = qp->term};
+}
+
+bool
+rdmap_async_next(struct rdmap *r, struct iw_async_event *event)
+{
+	struct iw_link *n = iw_list_pop(&r->async_srqs);
+	struct iw_qp *qp;
+
+	if (n) {
+		*event = (struct iw_async_event){.type = IW_ASYNC_SRQ_LIMIT,
+						 .srq = iw_list_entry(n, struct iw_srq, async)};
+		return true;
+	}
+	if (iw_ring_count(&r->async_ring) == 0)
+		return false;
+	qp = qp_at(r, r->async_qps[iw_ring_slot(&r->async_ring, r->async_ring.tail)]);
+	*event = take_event(qp);
+	if (!qp->async.waits)
+		iw_ring_consume(&r->async_ring, 1);
+	return true;
+}
+
 uint32_t
 rdmap_qp_count(const struct rdmap *r)
 {
@@ -127,4 +179,22 @@ uint32_t
 rdmap_cq_count(const struct rdmap *r)
 {
 	return r->cqs.used;
+}
+
+int
+rdmap_qp_named(const struct iw_qp *qp)
+{
+	return qp_named(qp);
+}
+
+int
+rdmap_cq_named(const struct iw_cq *cq)
+{
+	return cq_named(cq);
+}
+
+int
+rdmap_srq_named(const struct iw_srq *srq)
+{
+	return srq_named(srq);
 }

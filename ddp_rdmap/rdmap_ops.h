@@ -14,8 +14,14 @@ enum rdmap_opcode {
 	RDMAP_OP_MAX
 };
 
-/* DDP queues (RFC 5040 §5.1, Fig. 4). */
-enum rdmap_qn { RDMAP_QN_SEND, RDMAP_QN_READ_REQ, RDMAP_QN_TERMINATE, RDMAP_QN_MAX };
+/* DDP queues (RFC 5040 §5.1, Fig. 4; RFC 7306 §5.2). */
+enum rdmap_qn {
+	RDMAP_QN_SEND,
+	RDMAP_QN_READ_REQ, /* and Atomic Requests */
+	RDMAP_QN_TERMINATE,
+	RDMAP_QN_ATOMIC_RESP,
+	RDMAP_QN_MAX
+};
 
 #define RDMAP_OPS_WC_NONE 0xff
 
@@ -42,8 +48,5 @@ rdmap_ops_get(uint8_t opcode)
 {
 	return &rdmap_ops[opcode & 15];
 }
-
-/* The opcode that a work request (enum iw_wr_opcode) begins with on the wire. */
-enum rdmap_opcode rdmap_ops_of_wr(enum iw_wr_opcode opcode, bool solicited);
 
 #endif

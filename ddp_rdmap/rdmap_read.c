@@ -14,8 +14,8 @@
 
 /* ---- at the source ---- */
 
-static enum rdmap_fault
-source_fault(enum mr_verdict v)
+enum rdmap_fault
+rdmap_read_source_fault(enum mr_verdict v)
 {
 	switch (v) {
 	case MR_OK:
@@ -36,11 +36,17 @@ source_fault(enum mr_verdict v)
 
 /* R6, R7: the source of nothing is not looked at. */
 static enum rdmap_fault
-check_source(const struct iw_qp *qp, const struct rdmap_read_req *req, uint32_t len)
+check_source(const struct iw_qp *qp, const struct rdmap_read_req *req, uint32_t len, struct wr_piece *piece)
 {
+	const struct iw_mr *mr;
+	enum mr_verdict v;
+
 	if (len == 0)
 		return RDMAP_FAULT_NONE;
-	return source_fault(mr_check(&qp->user, req->src_stag, req->src_to, len, IW_REMOTE_READ));
+	v = mr_get(&qp->user, req->src_stag, req->src_to, len, IW_REMOTE_READ, &mr);
+	if (v == MR_OK)
+		*piece = wr_piece_of(mr, req->src_to, len);
+	return rdmap_read_source_fault(v);
 }
 
 /* R8.  One Read of nothing is served even when no IRD was agreed: some peers begin with it (M21). */
@@ -58,6 +64,7 @@ rdmap_read_req_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 	struct ddp_queue *q = &qp->queue[RDMAP_QN_READ_REQ];
 	enum rdmap_fault fault = ddp_queue_check(q, &f->ddp);
 	struct rdmap_read_req req;
+	struct wr_piece piece;
 
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
@@ -67,7 +74,7 @@ rdmap_read_req_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 		return RDMAP_FAULT_MPA_LENGTH;
 	if (!has_room(qp, req.size) || qp->fsm.state == QP_FSM_DRAINED)
 		return RDMAP_FAULT_READ_IRD;
-	fault = check_source(qp, &req, req.size);
+	fault = check_source(qp, &req, req.size, &piece);
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
 	qp->answers[qp->answers_pos.head++ & qp->answers_pos.mask] =
@@ -83,13 +90,13 @@ rdmap_read_resp_tx(struct iw_qp *qp, struct mpa_tx *b)
 {
 	struct qp_answer *a = qp_answer_first(qp);
 	uint32_t len = ddp_tx_part(b, DDP_HDR_TAGGED_LEN, a->req.size);
-	struct wr_piece piece = {.p = (uint8_t *)(uintptr_t)a->req.src_to, .len = len};
 	enum rdmap_fault fault;
+	struct wr_piece piece;
 	struct ddp_hdr h;
 
 	if (len == DDP_TX_NO_ROOM)
 		return false;
-	fault = check_source(qp, &a->req, len);
+	fault = check_source(qp, &a->req, len, &piece);
 	if (fault != RDMAP_FAULT_NONE) {
 		qp_fault(qp, fault, &a->ddp, a->ulpdu_len, &a->req);
 		return false;
@@ -122,13 +129,19 @@ put_request(struct iw_qp *qp, struct mpa_tx *b, const struct qp_read *r, uint32_
 	struct wr_piece piece = {.p = body, .len = rdmap_hdr_read_req_emit(&req, body, sizeof(body))};
 
 	ddp_tx_segment(b, &h, &piece, 1, piece.len);
+	rdmap_read_expect(qp, r);
+}
+
+void
+rdmap_read_expect(struct iw_qp *qp, const struct qp_read *r)
+{
 	assert(qp_fifo_count(&qp->reads_pos) <= qp->reads_pos.mask);
 	qp->reads[qp->reads_pos.head++ & qp->reads_pos.mask] = *r;
 }
 
 /* The whole sink is looked at before the peer is asked to write there; and each segment again when it comes. */
-static bool
-check_sink(struct iw_qp *qp, const struct wr_send *wr)
+bool
+rdmap_read_check_sink(struct iw_qp *qp, const struct wr_send *wr)
 {
 	struct wr_piece pieces[WR_PIECES];
 	struct wr_cursor cur = {.sge = 0};
@@ -137,7 +150,7 @@ check_sink(struct iw_qp *qp, const struct wr_send *wr)
 
 	if (v == MR_OK)
 		return true;
-	qp_sq_failed(qp, qp->sq.sent, v == MR_ACCESS ? IW_WC_LOC_ACCESS_ERR : IW_WC_LOC_PROT_ERR);
+	qp_sq_failed(qp, qp->sq->sent, v == MR_ACCESS ? IW_WC_LOC_ACCESS_ERR : IW_WC_LOC_PROT_ERR);
 	return false;
 }
 
@@ -146,9 +159,10 @@ check_sink(struct iw_qp *qp, const struct wr_send *wr)
 bool
 rdmap_read_req_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr)
 {
-	struct qp_read r = {.pos = qp->sq.sent, .len = wr->length};
+	struct qp_read r = {.pos = qp->sq->sent, .len = wr->length};
 
-	if (ddp_tx_part(b, DDP_HDR_UNTAGGED_LEN, RDMAP_HDR_READ_REQ_LEN) == DDP_TX_NO_ROOM || !check_sink(qp, wr))
+	if (ddp_tx_part(b, DDP_HDR_UNTAGGED_LEN, RDMAP_HDR_READ_REQ_LEN) == DDP_TX_NO_ROOM ||
+	    !rdmap_read_check_sink(qp, wr))
 		return false;
 	if (wr->num_sge) {
 		r.sink_stag = wr->sge[0].lkey;
@@ -183,12 +197,20 @@ check_response(const struct qp_read *r, const struct mpa_fpdu *f, uint32_t len)
 	return f->ddp.last && len < r->len - r->done ? RDMAP_FAULT_RESP_TOO_SHORT : RDMAP_FAULT_NONE;
 }
 
-/* The Read is done: it and what waited for it may retire, what waited for an ORD or a fence may go. */
+/* A Read with local invalidate takes its STag back when all octets are there; if it cannot, it fails alone. */
 static void
-finish_read(struct iw_qp *qp, const struct qp_read *r)
+complete(struct iw_qp *qp, struct wr_send *wr)
+{
+	if (wr->opcode == IW_WR_RDMA_READ_INV && mr_invalidate_local(&qp->user, wr->own_stag) != MR_OK)
+		wr->status = IW_WC_LOC_QP_OP_ERR;
+	wr->done = true;
+}
+
+void
+rdmap_read_finish(struct iw_qp *qp, const struct qp_read *r)
 {
 	if (!r->hidden)
-		wr_sq_at(&qp->sq, r->pos)->done = true;
+		complete(qp, wr_sq_at(qp->sq, r->pos));
 	qp->reads_pos.tail++;
 	qp_wc_retire(qp);
 	qp_check_empty(qp);
@@ -198,7 +220,7 @@ finish_read(struct iw_qp *qp, const struct qp_read *r)
 static enum rdmap_fault
 place_response(struct iw_qp *qp, struct qp_read *r, const struct mpa_fpdu *f, uint32_t len)
 {
-	const struct wr_send *wr = wr_sq_at(&qp->sq, r->pos);
+	const struct wr_send *wr = wr_sq_at(qp->sq, r->pos);
 	struct ddp_place place;
 
 	if (wr_cut(&qp->user, wr->sge, wr->num_sge, &r->cur, len, IW_LOCAL_WRITE, place.piece, &place.n) != MR_OK) {
@@ -218,7 +240,7 @@ rdmap_read_resp_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 	enum rdmap_fault fault;
 	struct qp_read *r;
 
-	if (qp_fifo_count(&qp->reads_pos) == 0)
+	if (qp_fifo_count(&qp->reads_pos) == 0 || qp_read_first(qp)->atomic)
 		return RDMAP_FAULT_RESP_UNEXPECTED;
 	fault = rdmap_tagged_turn(qp, &f->ddp);
 	r = qp_read_first(qp);
@@ -230,6 +252,6 @@ rdmap_read_resp_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 		return fault;
 	qp->rdmap->count.n.rx_empty_segments += len == 0 && !f->ddp.last;
 	if (f->ddp.last)
-		finish_read(qp, r);
+		rdmap_read_finish(qp, r);
 	return RDMAP_FAULT_NONE;
 }

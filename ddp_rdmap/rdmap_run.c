@@ -2,20 +2,8 @@
 #include "rdmap_run.h"
 
 #include "rdmap_ctx.h"
-
-bool
-rdmap_run_sq_ready(const struct iw_qp *qp)
-{
-	uint16_t reads = qp_fifo_count(&qp->reads_pos);
-	const struct wr_send *wr;
-
-	if (!wr_sq_has_unsent(&qp->sq))
-		return false;
-	wr = wr_sq_at(&qp->sq, qp->sq.sent);
-	if (wr->flags & IW_SEND_FENCE && reads > 0)
-		return false;
-	return wr->opcode != IW_WR_RDMA_READ || reads < qp->ord;
-}
+#include "rdmap_local.h"
+#include "rdmap_ready.h"
 
 bool
 rdmap_run_has_work(const struct iw_qp *qp)
@@ -25,17 +13,27 @@ rdmap_run_has_work(const struct iw_qp *qp)
 	if (qp->fsm.state == QP_FSM_TERMINATING)
 		return true;
 	if (!qp_fsm_sends(qp->fsm.state))
-		return false;
+		return rdmap_ready_local(qp);
 	return tx->kind != QP_TX_NONE || tx->rtr_due || tx->nudge_due || qp_fifo_count(&qp->answers_pos) > 0 ||
-	       rdmap_run_sq_ready(qp);
+	       rdmap_ready_next(qp) != NULL;
 }
 
+/* What needs no room in TCP is done here, whether there is any or not. */
 struct iw_qp *
 rdmap_run_next(struct rdmap *rdmap)
 {
-	struct iw_link *n = iw_list_pop(&rdmap->run);
+	struct iw_link *n;
 
-	return n ? iw_list_entry(n, struct iw_qp, run) : NULL;
+	while ((n = iw_list_pop(&rdmap->run))) {
+		struct iw_qp *qp = iw_list_entry(n, struct iw_qp, run);
+
+		rdmap_local_run(qp);
+		if (rdmap_ready_local(qp))
+			rdmap_run_add(qp); /* there are many: behind the others */
+		if (rdmap_run_has_work(qp))
+			return qp;
+	}
+	return NULL;
 }
 
 void

@@ -7,7 +7,4 @@
 
 bool rdmap_run_has_work(const struct iw_qp *qp);
 
-/* May the SQ's next message begin?  Reads wait for an ORD to be free, fenced requests for all Reads. */
-bool rdmap_run_sq_ready(const struct iw_qp *qp);
-
 #endif

@@ -22,6 +22,13 @@ dispatch(struct iw_qp *qp, struct mpa_fpdu *f)
 	case RDMAP_OP_SEND_SE:
 	case RDMAP_OP_SEND_SE_INV:
 		return rdmap_send_rx(qp, f);
+	case RDMAP_OP_IMM:
+	case RDMAP_OP_IMM_SE:
+		return rdmap_imm_rx(qp, f);
+	case RDMAP_OP_ATOMIC_REQ:
+		return rdmap_atomic_req_rx(qp, f);
+	case RDMAP_OP_ATOMIC_RESP:
+		return rdmap_atomic_resp_rx(qp, f);
 	default:
 		return RDMAP_FAULT_RDMAP_OPCODE;
 	}
@@ -46,7 +53,6 @@ begin(struct iw_qp *qp)
 	if (qp->rx_begun)
 		return;
 	qp->rx_begun = true;
-	qp->nudge_at = IW_NEVER;
 	qp->tx.nudge_due = false;
 	qp_event(qp, QP_EV_FPDU);
 }

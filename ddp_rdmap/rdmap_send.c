@@ -5,8 +5,10 @@
 #include "qp_wc.h"
 #include "rdmap.h"
 #include "rdmap_ctx.h"
+#include "rdmap_recv.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
+#include "wr_kind.h"
 
 /* The RTR of RFC 6581 is taken from the stream without one of the user's receives (M20). */
 static bool
@@ -41,18 +43,17 @@ static enum rdmap_fault
 deliver(struct iw_qp *qp, const struct mpa_fpdu *f, uint32_t len)
 {
 	const struct rdmap_op *op = rdmap_ops_get(f->ddp.opcode);
-	uint16_t flags = op->solicited ? IW_WC_SOLICITED : 0;
-	uint32_t stag = 0;
+	struct iw_wc wc = {.byte_len = len, .flags = op->solicited ? IW_WC_SOLICITED : 0};
 
 	if (op->invalidates) {
 		enum rdmap_fault fault = invalidate(qp, f->ddp.stag);
 
 		if (fault != RDMAP_FAULT_NONE)
 			return fault;
-		flags |= IW_WC_WITH_INV;
-		stag = f->ddp.stag;
+		wc.flags |= IW_WC_WITH_INV;
+		wc.invalidated_rkey = f->ddp.stag;
 	}
-	qp_wc_recv(qp, len, flags, stag);
+	qp_wc_recv(qp, &wc);
 	qp->recv_cur = (struct wr_cursor){.sge = 0};
 	return RDMAP_FAULT_NONE;
 }
@@ -74,17 +75,6 @@ place_in(struct iw_qp *qp, const struct wr_recv *wr, uint32_t mo, uint32_t len, 
 	return RDMAP_FAULT_RDMAP_LOCAL;
 }
 
-static enum rdmap_fault
-no_buffer(struct iw_qp *qp, struct mpa_fpdu *f)
-{
-	if (!qp->back_pressure || qp->wait_over)
-		return RDMAP_FAULT_DDP_U_NO_BUFFER;
-	f->wait = true;
-	qp->rdmap->count.n.rx_waits += !qp->rx_waits;
-	__atomic_store_n(&qp->rx_waits, true, __ATOMIC_SEQ_CST);
-	return RDMAP_FAULT_NONE;
-}
-
 enum rdmap_fault
 rdmap_send_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 {
@@ -99,9 +89,9 @@ rdmap_send_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 		ddp_queue_advance(q, &f->ddp, 0);
 		return RDMAP_FAULT_NONE;
 	}
-	if (iw_ring_count(&qp->rq.ring) == 0)
-		return no_buffer(qp, f);
-	fault = place_in(qp, wr_rq_at(&qp->rq, qp->rq.ring.tail), q->mo, len, &place);
+	if (!rdmap_recv_ready(qp))
+		return rdmap_recv_missing(qp, f);
+	fault = place_in(qp, wr_rq_at(qp->rq, qp->rq->ring.tail), q->mo, len, &place);
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
 	ddp_rx_copy(f, &place);
@@ -116,16 +106,15 @@ bool
 rdmap_send_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr)
 {
 	uint32_t len = ddp_tx_part(b, DDP_HDR_UNTAGGED_LEN, wr->length - qp->tx.done);
-	uint8_t opcode = rdmap_ops_of_wr(wr->opcode, wr->flags & IW_SEND_SOLICITED);
+	const struct wr_kind *k = wr_kind_get(wr->opcode);
 	struct wr_piece pieces[WR_PIECES];
 	struct ddp_hdr h;
 	uint32_t n;
 
 	if (len == DDP_TX_NO_ROOM || !rdmap_tx_cut(qp, wr, len, pieces, &n))
 		return false;
-	h = ddp_hdr_untagged(opcode, qp->tx.done + len == wr->length,
-			     wr->opcode == IW_WR_SEND_INV ? wr->remote_stag : 0, RDMAP_QN_SEND, qp->tx.send_msn,
-			     qp->tx.done);
+	h = ddp_hdr_untagged(wr->flags & IW_SEND_SOLICITED ? k->wire_se : k->wire, qp->tx.done + len == wr->length,
+			     k->inv == WR_INV_PEER ? wr->remote_stag : 0, RDMAP_QN_SEND, qp->tx.send_msn, qp->tx.done);
 	ddp_tx_segment(b, &h, pieces, n, len);
 	qp->tx.done += len;
 	if (h.last) {

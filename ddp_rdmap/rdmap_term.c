@@ -10,7 +10,7 @@
 static void
 blame(struct iw_qp *qp, const struct rdmap_term *t)
 {
-	const struct wr_sq *sq = &qp->sq;
+	const struct wr_sq *sq = qp->sq;
 	bool begun = sq->ring.tail != sq->sent || (qp->tx.kind == QP_TX_SQ && qp->tx.done > 0);
 
 	if (!begun || t->layer > 1)
@@ -44,8 +44,7 @@ rdmap_term_rx(struct iw_qp *qp, const struct mpa_fpdu *f)
 bool
 rdmap_term_tx(struct iw_qp *qp, struct mpa_tx *b)
 {
-	uint8_t body[RDMAP_HDR_TERM_MAX];
-	struct wr_piece piece = {.p = body, .len = rdmap_hdr_term_emit(&qp->term_out, body, sizeof(body))};
+	struct wr_piece piece = {.p = qp->term_out, .len = qp->term_len};
 	struct ddp_hdr h = ddp_hdr_untagged(RDMAP_OP_TERMINATE, true, 0, RDMAP_QN_TERMINATE, 1, 0);
 
 	if (ddp_tx_part(b, DDP_HDR_UNTAGGED_LEN, piece.len) == DDP_TX_NO_ROOM)

@@ -8,8 +8,10 @@
 #include "qp_timer.h"
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
-#include "rdmap_run.h"
+#include "rdmap_local.h"
+#include "rdmap_ready.h"
 #include "rdmap_verbs.h"
+#include "wr_kind.h"
 
 /* FPDUs in one mbuf: small ones share it (design D3), but not without end. */
 #define FPDUS_MAX 32
@@ -27,7 +29,7 @@ rdmap_tx_cut(struct iw_qp *qp, struct wr_send *wr, uint32_t len, struct wr_piece
 	*n = 0;
 	if (wr_cut(&qp->user, wr->sge, wr->num_sge, &qp->tx.cur, len, 0, pieces, n) == MR_OK)
 		return true;
-	qp_sq_failed(qp, qp->sq.sent, IW_WC_LOC_PROT_ERR);
+	qp_sq_failed(qp, qp->sq->sent, IW_WC_LOC_PROT_ERR);
 	return false;
 }
 
@@ -42,7 +44,7 @@ rdmap_tx_sent(struct iw_qp *qp, struct wr_send *wr)
 void
 rdmap_tx_asked(struct iw_qp *qp)
 {
-	qp->sq.sent++;
+	qp->sq->sent++;
 	qp->tx.kind = QP_TX_NONE;
 }
 
@@ -50,7 +52,7 @@ rdmap_tx_asked(struct iw_qp *qp)
 static uint8_t
 pick(const struct iw_qp *qp)
 {
-	bool sq = rdmap_run_sq_ready(qp), answer = qp_fifo_count(&qp->answers_pos) > 0;
+	bool sq = rdmap_ready_wire(qp), answer = qp_fifo_count(&qp->answers_pos) > 0;
 
 	if (sq && answer)
 		return qp->tx.last_kind == QP_TX_ANSWER ? QP_TX_SQ : QP_TX_ANSWER;
@@ -62,24 +64,34 @@ pick(const struct iw_qp *qp)
 static bool
 fill_sq(struct iw_qp *qp, struct mpa_tx *b)
 {
-	struct wr_send *wr = wr_sq_at(&qp->sq, qp->sq.sent);
+	struct wr_send *wr = wr_sq_at(qp->sq, qp->sq->sent);
 
-	switch ((enum iw_wr_opcode)wr->opcode) {
-	case IW_WR_SEND:
-	case IW_WR_SEND_INV:
+	if (qp->tx.imm_due)
+		return rdmap_imm_tx(qp, b, wr);
+	switch (wr_kind_get(wr->opcode)->wire) {
+	case RDMAP_OP_SEND:
+	case RDMAP_OP_SEND_INV:
 		return rdmap_send_tx(qp, b, wr);
-	case IW_WR_RDMA_WRITE:
+	case RDMAP_OP_WRITE:
 		return rdmap_write_tx(qp, b, wr);
-	case IW_WR_RDMA_READ:
+	case RDMAP_OP_READ_REQ:
 		return rdmap_read_req_tx(qp, b, wr);
+	case RDMAP_OP_IMM:
+		return rdmap_imm_tx(qp, b, wr);
+	case RDMAP_OP_ATOMIC_REQ:
+		return rdmap_atomic_req_tx(qp, b, wr);
+	default:
+		return false; /* rdmap_local.c */
 	}
-	return false;
 }
 
 static bool
 fill_kind(struct iw_qp *qp, struct mpa_tx *b, uint8_t kind)
 {
-	return kind == QP_TX_SQ ? fill_sq(qp, b) : rdmap_read_resp_tx(qp, b);
+	if (kind == QP_TX_SQ)
+		return fill_sq(qp, b);
+	return qp_answer_first(qp)->ddp.opcode == RDMAP_OP_ATOMIC_REQ ? rdmap_atomic_resp_tx(qp, b)
+								      : rdmap_read_resp_tx(qp, b);
 }
 
 /* One FPDU of the message under way, or of the next one. */
@@ -87,13 +99,16 @@ static bool
 fill_message(struct iw_qp *qp, struct mpa_tx *b)
 {
 	struct qp_tx *tx = &qp->tx;
-	uint8_t kind = tx->kind != QP_TX_NONE ? tx->kind : pick(qp);
+	uint8_t kind = tx->kind;
 
+	if (kind != QP_TX_NONE)
+		return fill_kind(qp, b, kind);
+	rdmap_local_run(qp);
+	kind = pick(qp);
 	if (kind == QP_TX_NONE)
 		return false;
-	if (tx->kind != QP_TX_NONE)
-		return fill_kind(qp, b, kind);
 	tx->done = 0;
+	tx->imm_due = false;
 	tx->cur = (struct wr_cursor){.sge = 0};
 	tx->kind = kind;
 	if (fill_kind(qp, b, kind)) {

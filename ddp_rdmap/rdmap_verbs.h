@@ -8,6 +8,7 @@
 
 #include "mpa_fpdu.h"
 #include "mpa_tx.h"
+#include "mr.h"
 #include "qp_obj.h"
 #include "rdmap_err.h"
 
@@ -26,6 +27,22 @@ bool rdmap_read_req_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr);
 bool rdmap_read_rtr_tx(struct iw_qp *qp, struct mpa_tx *b);
 enum rdmap_fault rdmap_read_resp_rx(struct iw_qp *qp, struct mpa_fpdu *f);
 bool rdmap_read_resp_tx(struct iw_qp *qp, struct mpa_tx *b);
+
+/* What is wrong with the source of a Read, or the word of an atomic (R6, R16). */
+enum rdmap_fault rdmap_read_source_fault(enum mr_verdict v);
+/* May all SGEs of this request be written?  false: the QP has failed. */
+bool rdmap_read_check_sink(struct iw_qp *qp, const struct wr_send *wr);
+/* The ORQ: one more answer is awaited; the first one has come. */
+void rdmap_read_expect(struct iw_qp *qp, const struct qp_read *r);
+void rdmap_read_finish(struct iw_qp *qp, const struct qp_read *r);
+
+enum rdmap_fault rdmap_imm_rx(struct iw_qp *qp, struct mpa_fpdu *f);
+bool rdmap_imm_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr);
+
+enum rdmap_fault rdmap_atomic_req_rx(struct iw_qp *qp, struct mpa_fpdu *f);
+bool rdmap_atomic_req_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr);
+enum rdmap_fault rdmap_atomic_resp_rx(struct iw_qp *qp, struct mpa_fpdu *f);
+bool rdmap_atomic_resp_tx(struct iw_qp *qp, struct mpa_tx *b);
 
 /* Always ends the stream, and is never answered by a Terminate. */
 void rdmap_term_rx(struct iw_qp *qp, const struct mpa_fpdu *f);

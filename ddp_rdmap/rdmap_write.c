@@ -40,7 +40,9 @@ rdmap_write_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr)
 			   wr->remote_addr + qp->tx.done);
 	ddp_tx_segment(b, &h, pieces, n, len);
 	qp->tx.done += len;
-	if (h.last)
+	if (h.last && wr->opcode == IW_WR_RDMA_WRITE_IMM)
+		qp->tx.imm_due = true;
+	else if (h.last)
 		rdmap_tx_sent(qp, wr);
 	return true;
 }

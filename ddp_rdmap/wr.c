@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "len.h"
+#include "wr_kind.h"
 
-#define ALL_FLAGS (IW_SEND_SIGNALED | IW_SEND_SOLICITED | IW_SEND_INLINE | IW_SEND_FENCE)
+#define ALL_FLAGS (IW_SEND_SIGNALED | IW_SEND_SOLICITED | IW_SEND_INLINE | IW_SEND_FENCE | IW_SEND_LOCAL_FENCE)
+#define WORD_LEN 8
 
 /* Octets of the list, or an error. */
 static int
@@ -29,17 +31,19 @@ sum_sges(const struct iw_sge *sge, int n, uint32_t *total)
 static int
 check_send(const struct iw_send_wr *wr, uint32_t length)
 {
-	bool is_send = wr->opcode == IW_WR_SEND || wr->opcode == IW_WR_SEND_INV;
+	const struct wr_kind *k;
 
-	if (wr->opcode > IW_WR_RDMA_READ || wr->flags & ~ALL_FLAGS || (wr->flags & IW_SEND_SOLICITED && !is_send))
+	if (wr->opcode >= WR_KINDS || wr->flags & ~ALL_FLAGS)
 		return -IW_E_INVAL;
-	if (!is_send && iw_len_wraps(wr->remote_addr, length))
+	k = wr_kind_get(wr->opcode);
+	if ((wr->flags & IW_SEND_SOLICITED && !k->se) || (wr->flags & IW_SEND_INLINE && !k->inl))
 		return -IW_E_INVAL;
-	if (!(wr->flags & IW_SEND_INLINE))
-		return 0;
-	if (wr->opcode == IW_WR_RDMA_READ)
+	if ((k->data == WR_DATA_NONE && wr->num_sge) ||
+	    (k->data == WR_DATA_WORD && (wr->num_sge != 1 || length != WORD_LEN)))
 		return -IW_E_INVAL;
-	return length > IW_MAX_INLINE ? -IW_E_TOOBIG : 0;
+	if (k->remote && iw_len_wraps(wr->remote_addr, length))
+		return -IW_E_INVAL;
+	return wr->flags & IW_SEND_INLINE && length > IW_MAX_INLINE ? -IW_E_TOOBIG : 0;
 }
 
 static void
@@ -54,9 +58,22 @@ copy_inline(struct wr_send *out, const struct iw_send_wr *wr)
 	}
 }
 
+/* What is behind the fixed fields, by the kind of the request. */
+static void
+copy_payload(struct wr_send *out, const struct iw_send_wr *wr, const struct wr_kind *k)
+{
+	if (wr->flags & IW_SEND_INLINE)
+		copy_inline(out, wr);
+	else if (wr->num_sge)
+		memcpy(out->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(*wr->sg_list));
+	if (k->data == WR_DATA_WORD)
+		out->atomic = wr->atomic;
+}
+
 int
 wr_send_copy(struct wr_send *out, const struct iw_send_wr *wr, bool sig_all)
 {
+	const struct wr_kind *k;
 	uint32_t length = 0;
 	int err = sum_sges(wr->sg_list, wr->num_sge, &length);
 
@@ -64,19 +81,27 @@ wr_send_copy(struct wr_send *out, const struct iw_send_wr *wr, bool sig_all)
 		err = check_send(wr, length);
 	if (err)
 		return err;
+	k = wr_kind_get(wr->opcode);
 	out->wr_id = wr->wr_id;
 	out->remote_addr = wr->remote_addr;
-	out->remote_stag = wr->opcode == IW_WR_SEND_INV ? wr->invalidate_rkey : wr->rkey;
+	out->remote_stag = k->inv == WR_INV_PEER ? wr->invalidate_rkey : wr->rkey;
+	out->own_stag = wr->invalidate_rkey;
+	out->imm = wr->imm_data;
 	out->length = length;
 	out->opcode = wr->opcode;
 	out->flags = wr->flags | (sig_all ? IW_SEND_SIGNALED : 0);
 	out->num_sge = (uint8_t)wr->num_sge;
 	out->done = false;
-	if (wr->flags & IW_SEND_INLINE)
-		copy_inline(out, wr);
-	else if (wr->num_sge)
-		memcpy(out->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(*wr->sg_list));
+	out->status = IW_WC_SUCCESS;
+	copy_payload(out, wr, k);
 	return 0;
+}
+
+void
+wr_send_drop(const struct wr_send *wr)
+{
+	if (wr->opcode == IW_WR_FAST_REG || wr->opcode == IW_WR_BIND_MW)
+		mr_posted(wr->mem.mr, wr->mem.stag, false);
 }
 
 int
@@ -128,11 +153,12 @@ wr_cut(const struct mr_user *user, const struct iw_sge *sge, uint32_t num_sge, s
 
 		assert(cur->sge < num_sge && n < WR_PIECES);
 		if (part > 0) {
-			enum mr_verdict v = mr_check(user, sge[cur->sge].lkey, addr, part, access);
+			const struct iw_mr *mr;
+			enum mr_verdict v = mr_get(user, sge[cur->sge].lkey, addr, part, access, &mr);
 
 			if (v != MR_OK)
 				return v;
-			pieces[n++] = (struct wr_piece){.p = (uint8_t *)(uintptr_t)addr, .len = part};
+			pieces[n++] = wr_piece_of(mr, addr, part);
 		}
 		len -= part;
 		cur->off += part;
@@ -143,4 +169,14 @@ wr_cut(const struct mr_user *user, const struct iw_sge *sge, uint32_t num_sge, s
 	}
 	*n_pieces = n;
 	return MR_OK;
+}
+
+struct wr_piece
+wr_piece_of(const struct iw_mr *mr, uint64_t addr, uint32_t len)
+{
+	const struct iw_mr *m = mr->kind == MR_WINDOW ? mr->parent : mr;
+
+	if (!m->map)
+		return (struct wr_piece){.p = (uint8_t *)(uintptr_t)addr, .len = len};
+	return (struct wr_piece){.off = addr - m->addr, .len = len, .map = m->map};
 }

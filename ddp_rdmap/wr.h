@@ -10,25 +10,43 @@
 #include <stdint.h>
 
 #include "cq.h"
+#include "door.h"
 #include "mr.h"
 #include "ring.h"
 
 #define WR_DEPTH_MAX 32768
 #define WR_PIECES (IW_MAX_SGE + 1)
 
+/* What a request that changes an STag is about: one of FAST_REG and BIND_MW. */
+struct wr_mem {
+	struct iw_mr *mr; /* whose STag becomes `stag` */
+	struct iw_mr *parent;
+	uint64_t addr, len; /* BIND_MW */
+	uint32_t stag, parent_stag;
+	uint32_t access;
+};
+
 struct wr_send {
 	uint64_t wr_id;
 	uint64_t cq_free; /* the slot is free when the CQ was polled up to here */
 	uint64_t remote_addr;
-	uint32_t remote_stag; /* rkey, or the STag to invalidate */
+	uint64_t imm;
+	uint32_t remote_stag; /* rkey, or the peer's STag to invalidate */
+	uint32_t own_stag;    /* ours to invalidate */
 	uint32_t length;      /* of all SGEs */
 	uint8_t opcode;       /* enum iw_wr_opcode */
 	uint8_t flags;        /* enum iw_send_flags */
 	uint8_t num_sge;
-	bool done; /* sent (and answered): to be retired when everything before it is */
+	bool done;      /* sent (and answered): to be retired when everything before it is */
+	uint8_t status; /* enum iw_wc_status, when done */
 	union {
 		struct iw_sge sge[IW_MAX_SGE];
 		uint8_t inl[IW_MAX_INLINE];
+		struct {
+			struct iw_sge word;
+			struct iw_atomic atomic;
+		};
+		struct wr_mem mem;
 	};
 };
 
@@ -44,13 +62,19 @@ struct wr_sq {
 	struct iw_ring ring;
 	struct wr_send *wr;
 	struct iw_cq *cq;
+	struct iw_qp *qp;
 	uint32_t sent; /* the next one whose sending ends; engine only */
+	struct door door;
 };
 
+struct srq_user;
+
+/* With an SRQ: holds the one receive that was taken from there and is under way. */
 struct wr_rq {
 	struct iw_ring ring;
 	struct wr_recv *wr;
 	struct iw_cq *cq;
+	struct srq_user *shared; /* NULL: the QP's own queue */
 };
 
 /* How far a message has been cut out of an SGE list. */
@@ -59,15 +83,23 @@ struct wr_cursor {
 	uint8_t sge;
 };
 
+/* Memory that was found good.  With a map it may lie in several places: wr_piece_run(). */
 struct wr_piece {
-	uint8_t *p;
+	union {
+		uint8_t *p;
+		uint64_t off; /* in the map */
+	};
 	uint32_t len;
+	const struct mr_map *map;
 };
 
 /* Copies and checks one request, inline data included.  0, -IW_E_INVAL (opcode, flags, SGEs, address wraps),
  * -IW_E_TOOBIG (inline data; more than 4 GiB - 1). */
 int wr_send_copy(struct wr_send *out, const struct iw_send_wr *wr, bool sig_all);
 int wr_recv_copy(struct wr_recv *out, const struct iw_recv_wr *wr);
+
+/* It never had its turn: what it would have changed is free for another request. */
+void wr_send_drop(const struct wr_send *wr);
 
 /* The slot for the next post, NULL when the queue is full. */
 struct wr_send *wr_sq_slot(struct wr_sq *sq);
@@ -78,7 +110,17 @@ struct wr_recv *wr_rq_slot(struct wr_rq *rq);
 enum mr_verdict wr_cut(const struct mr_user *user, const struct iw_sge *sge, uint32_t num_sge, struct wr_cursor *cur,
 		       uint32_t len, uint32_t access, struct wr_piece *pieces, uint32_t *n_pieces);
 
+/* What mr grants of len octets at addr, as mr_get() has found it. */
+struct wr_piece wr_piece_of(const struct iw_mr *mr, uint64_t addr, uint32_t len);
+
 /* ---- inline ---- */
+
+/* The place of the octet at `at` of a piece; *len is cut to what follows it there. */
+static inline uint8_t *
+wr_piece_run(const struct wr_piece *piece, uint32_t at, uint32_t *len)
+{
+	return piece->map ? mr_map_run(piece->map, piece->off + at, len) : piece->p + at;
+}
 
 static inline struct wr_send *
 wr_sq_at(const struct wr_sq *sq, uint32_t pos)

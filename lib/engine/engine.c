@@ -131,18 +131,53 @@ deliver_cm_event(struct iw_engine *e)
 	return true;
 }
 
+int
+iw_engine_set_async(struct iw_engine *engine, iw_async_handler handler, void *context)
+{
+	if (!engine)
+		return -IW_E_INVAL;
+	engine->async = handler;
+	engine->async_context = context;
+	return 0;
+}
+
+/* The eventfd first: the handler may destroy the CQ. */
+static bool
+deliver_cq(struct iw_engine *e)
+{
+	struct iw_cq *cq = cq_notify_next(e->rdmap);
+
+	if (!cq)
+		return false;
+	if (cq_fd(cq) >= 0)
+		e->notify(cq_fd(cq));
+	cq_notify(cq);
+	return true;
+}
+
+static bool
+deliver_async(struct iw_engine *e)
+{
+	struct iw_async_event ev;
+
+	if (!rdmap_async_next(e->rdmap, &ev))
+		return false;
+	if (e->async)
+		e->async(e, &ev, e->async_context);
+	return true;
+}
+
 /* The only place from which the user is called: rooms are at rest, so that any call is legal inside. */
 uint32_t
 engine_deliver(struct iw_engine *e)
 {
 	uint32_t n = 0;
-	struct iw_cq *cq;
 
 	e->in_handler = true;
-	while (n < EVENTS_PER_TURN && !e->destroy_asked && (cq = cq_notify_next(e->rdmap)) != NULL) {
-		cq_notify(cq);
+	while (n < EVENTS_PER_TURN && !e->destroy_asked && deliver_cq(e))
 		n++;
-	}
+	while (n < EVENTS_PER_TURN && !e->destroy_asked && deliver_async(e))
+		n++;
 	while (n < EVENTS_PER_TURN && !e->destroy_asked && deliver_cm_event(e))
 		n++;
 	e->in_handler = false;

@@ -26,7 +26,7 @@ struct engine_params {
 #define ENGINE_COUNTERS(X)                                                    \
 	X(tx_no_mbuf)   /* data pool empty: the QP waits for the next turn */ \
 	X(host_dropped) /* for the host path, which had no place */           \
-	X(events)       /* CM events and CQ handlers delivered */
+	X(events)       /* CM and asynchronous events and CQ handlers delivered */
 
 IW_COUNTERS(engine_counters, ENGINE_COUNTERS);
 
@@ -40,6 +40,9 @@ struct iw_engine {
 	uint64_t now_ns; /* of the running or last turn */
 	/* Lent by lib/port: the time of a public call between two turns.  NULL: that of the last turn (tests). */
 	uint64_t (*clock)(const struct iw_engine *e);
+	void (*notify)(int fd); /* lent by lib/port: adds 1 to an eventfd.  NULL: it cannot (tests) */
+	iw_async_handler async;
+	void *async_context;
 	uint32_t work; /* connections served, events delivered and frames made since lib/port last took it */
 	bool in_handler;
 	bool destroy_asked;     /* from inside a handler */
@@ -60,7 +63,7 @@ void engine_abort(struct iw_engine *e);
 void engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns, struct rte_mbuf **host,
 	       uint32_t *n_host);
 void engine_tick(struct iw_engine *e, uint64_t now_ns);
-uint32_t engine_deliver(struct iw_engine *e); /* CM events and CQ handlers; returns how many */
+uint32_t engine_deliver(struct iw_engine *e); /* events and CQ handlers; returns how many */
 uint32_t engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now_ns);
 uint64_t engine_deadline(const struct iw_engine *e);
 

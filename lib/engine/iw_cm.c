@@ -50,6 +50,9 @@ iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr,
 		return err;
 	if (!engine || !addr || !qp || addr->port == 0 || iw_addr_is_any(addr))
 		return -IW_E_INVAL;
+	err = rdmap_qp_named(qp);
+	if (err)
+		return err;
 	return cm_connect(engine->cm, id, addr, qp, attr ? attr : &defaults, engine_now(engine));
 }
 
@@ -63,6 +66,9 @@ iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const stru
 		return err;
 	if (!engine || !qp)
 		return -IW_E_INVAL;
+	err = rdmap_qp_named(qp);
+	if (err)
+		return err;
 	return cm_accept(engine->cm, id, qp, attr ? attr : &defaults, engine_now(engine));
 }
 

@@ -11,5 +11,30 @@ iw_cq_create(struct iw_engine *engine, uint32_t depth, iw_cq_handler handler, vo
 int
 iw_cq_destroy(struct iw_cq *cq)
 {
-	return cq ? cq_destroy(cq) : -IW_E_INVAL;
+	int err = rdmap_cq_named(cq);
+
+	return err ? err : cq_destroy(cq);
+}
+
+int
+iw_cq_resize(struct iw_cq *cq, uint32_t depth)
+{
+	int err = rdmap_cq_named(cq);
+
+	return err ? err : cq_resize(cq, depth);
+}
+
+int
+iw_cq_set_eventfd(struct iw_cq *cq, int fd)
+{
+	int err = rdmap_cq_named(cq);
+
+	if (err)
+		return err;
+	if (fd < -1)
+		return -IW_E_INVAL;
+	if (fd >= 0 && !cq_engine(cq)->notify)
+		return -IW_E_NOTSUP;
+	cq_set_fd(cq, fd);
+	return 0;
 }

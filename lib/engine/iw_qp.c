@@ -18,10 +18,11 @@ iw_qp_create(struct iw_engine *engine, struct iw_pd *pd, const struct iw_qp_attr
 int
 iw_qp_destroy(struct iw_qp *qp)
 {
+	int err = rdmap_qp_named(qp);
 	struct iw_engine *e;
 
-	if (!qp)
-		return -IW_E_INVAL;
+	if (err)
+		return err;
 	e = qp_engine(qp);
 	cm_qp_gone(e->cm, qp, engine_now(e));
 	qp_destroy(qp);
@@ -31,10 +32,11 @@ iw_qp_destroy(struct iw_qp *qp)
 int
 iw_qp_set_error(struct iw_qp *qp)
 {
+	int err = rdmap_qp_named(qp);
 	struct iw_engine *e;
 
-	if (!qp)
-		return -IW_E_INVAL;
+	if (err)
+		return err;
 	e = qp_engine(qp);
 	cm_qp_gone(e->cm, qp, engine_now(e));
 	qp_set_error(qp);

@@ -9,6 +9,7 @@
 
 #include "iw_addr.h"
 #include "iw_time.h"
+#include "notify.h"
 #include "port_engine.h"
 #include "port_pools.h"
 #include "secret.h"
@@ -226,6 +227,7 @@ create(struct iw_domain *domain, const struct iw_engine_params *params, int *err
 	e->port = p;
 	e->clock = iw_engine_now;
 	p->claim = !params->no_claim;
+	e->notify = notify_eventfd;
 	if (!params->no_host_path)
 		p->hostpath = hostpath_create(e->net, env.data_pool, params->autoconf);
 	if (p->hostpath || !params->autoconf)

@@ -247,9 +247,12 @@ static const struct expect_row expect_rows[] = {
 
 	/* ---- R2: unknown opcodes; R3: T contradicts the opcode ---- */
 #define EXPECT_R2(op)                                                                                                        \
-	{"R2", "opcode " #op, 0, 1, 64, {{EXPECT_UNTAGGED(0x41, 0x40 | op, 0, 1, 0, 8)}}, 1, EXPECT_FAULT_MD(0, 2, 0x06)},   \
+	{"R2", "opcode " #op, 0, 1, 64, {{EXPECT_UNTAGGED(0x41, 0x40 | op, 0, 1, 0, 8)}}, 1, EXPECT_FAULT_MD(0, 2, 0x06)}
+#define EXPECT_R2_TAGGED(op)                                                                                                 \
 	{"R2", "tagged opcode " #op, 0, 0, 0, {{EXPECT_TAGGED(0xc1, 0x40 | op, RW, 0, 8)}}, 1, EXPECT_FAULT_MD(0, 2, 0x06)}
-	EXPECT_R2(8), EXPECT_R2(9), EXPECT_R2(10), EXPECT_R2(11), EXPECT_R2(12), EXPECT_R2(13), EXPECT_R2(14), EXPECT_R2(15),
+	EXPECT_R2(12), EXPECT_R2(13), EXPECT_R2(14), EXPECT_R2(15),
+	EXPECT_R2_TAGGED(8), EXPECT_R2_TAGGED(9), EXPECT_R2_TAGGED(10), EXPECT_R2_TAGGED(11),
+	EXPECT_R2_TAGGED(12), EXPECT_R2_TAGGED(13), EXPECT_R2_TAGGED(14), EXPECT_R2_TAGGED(15),
 	{"R3", "untagged Write", 0, 1, 64, {{EXPECT_UNTAGGED(0x41, 0x40, 0, 1, 0, 8)}}, 1, EXPECT_FAULT_MD(0, 2, 0x06)},
 	{"R3", "tagged Read Request", 0, 0, 0, {{EXPECT_TAGGED(0xc1, 0x41, RW, 0, 28)}}, 1, EXPECT_FAULT_MD(0, 2, 0x06)},
 	{"R3", "untagged Read Response", EXPECT_READ, 1, 64, {{EXPECT_UNTAGGED(0x41, 0x42, 0, 1, 0, 8)}}, 1, EXPECT_FAULT_MD(0, 2, 0x06)},

@@ -48,7 +48,7 @@ pair_untouched(const struct pair_side *s, uint32_t off, uint32_t len)
 static void
 open_side(struct pair *p, struct pair_side *s, uint8_t seed)
 {
-	struct rdmap_params params = {.max_qps = 8};
+	struct rdmap_params params = {.max_qps = 16};
 	struct iw_qp_attr attr = p->o.attr;
 	int err = -1;
 
@@ -111,9 +111,15 @@ close_side(struct pair_side *s)
 	assert_int_equal(s->domain->readers, 0);
 	/* MRs that tests left registered: they are theirs, and go with the domain. */
 	for (uint32_t slot = 0; slot < s->domain->fresh; slot++) {
-		struct iw_mr *mr = s->domain->chunk[slot / DOMAIN_CHUNK][slot % DOMAIN_CHUNK].mr;
+		struct iw_mr *mr = &s->domain->chunk[slot / DOMAIN_CHUNK][slot % DOMAIN_CHUNK];
 
-		if (mr)
+		if (mr->kind == MR_WINDOW)
+			assert_int_equal(iw_mw_destroy((struct iw_mw *)mr), 0);
+	}
+	for (uint32_t slot = 0; slot < s->domain->fresh; slot++) {
+		struct iw_mr *mr = &s->domain->chunk[slot / DOMAIN_CHUNK][slot % DOMAIN_CHUNK];
+
+		if (mr->kind != MR_FREE)
 			assert_int_equal(iw_mr_dereg(mr), 0);
 	}
 	if (s->pd)

@@ -52,8 +52,8 @@ static const struct responder_row {
 	{"PD_Length 256", MPA_HDR_OK, AGREED, F(NONE), NO_TERM},
 	{"M9 CRC", MPA_HDR_OK, AGREED, F(NONE), NO_TERM},
 	{"M18 RST", MPA_HDR_OK, AGREED, F(NONE), NO_TERM},
-	{"R2 opcode 9", MPA_HDR_OK, AGREED, F(RDMAP_OPCODE), TERM_RFC(2, 0, 6)}, /* cannot be told: wire.md §5 */
-	{"R2 opcode 9, CRC", MPA_HDR_OK, AGREED, F(RDMAP_OPCODE), TERM_RFC(2, 0, 6)},
+	{"R2 opcode 9", MPA_HDR_OK, AGREED, F(NONE), TERM_RFC(2, 0, 6)}, /* RFC 7306: new to siw; cannot be told */
+	{"R2 opcode 9, CRC", MPA_HDR_OK, AGREED, F(NONE), TERM_RFC(2, 0, 6)},
 	{"D1 DV 2", MPA_HDR_OK, AGREED, F(DDP_U_VERSION), TERM(1, 2, 6)},
 	{"R1 RV 0", MPA_HDR_OK, AGREED, F(RDMAP_VERSION), TERM_RFC(2, 0, 5)}, /* the same */
 	{"D2 Write, bad STag", MPA_HDR_OK, AGREED, F(NONE), TERM(1, 1, 0)},

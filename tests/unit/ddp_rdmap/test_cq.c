@@ -202,6 +202,44 @@ test_bad_depth(void **state)
 	tear_down(&f);
 }
 
+/* Longer and shorter, wherever the ring stands; what waits stays, what is reserved must fit. */
+static void
+test_resize(void **state)
+{
+	struct fixture f;
+	struct iw_wc wc[64];
+	uint64_t id = 0, got = 0;
+
+	(void)state;
+	set_up(&f, 8);
+	assert_int_equal(cq_attach(f.cq, 8), 0);
+	for (int round = 0; round < 40; round++) {
+		uint32_t depth = round % 3 == 0 ? 64 : round % 3 == 1 ? 16 : 8;
+		int n = round % 9;
+
+		for (int i = 0; i < n; i++)
+			push(&f, id++, IW_WC_SUCCESS, 0);
+		assert_int_equal(cq_resize(f.cq, depth), 0);
+		assert_int_equal(f.cq->mask + 1, depth);
+		assert_int_equal(iw_cq_poll(f.cq, wc, 64), n);
+		for (int i = 0; i < n; i++)
+			assert_int_equal(wc[i].wr_id, got++);
+	}
+	assert_int_equal(cq_resize(f.cq, 4), -IW_E_BUSY); /* reserved */
+	cq_detach(f.cq, 8);
+	for (int i = 0; i < 5; i++)
+		push(&f, id++, IW_WC_SUCCESS, 0);
+	assert_int_equal(cq_resize(f.cq, 4), -IW_E_BUSY); /* waiting */
+	assert_int_equal(cq_resize(f.cq, 0), -IW_E_INVAL);
+	assert_int_equal(cq_resize(f.cq, UINT32_MAX), -IW_E_INVAL);
+	iw_env_alloc_fuse = 1;
+	assert_int_equal(cq_resize(f.cq, 64), -IW_E_NOMEM);
+	iw_env_alloc_fuse = 0;
+	assert_int_equal(iw_cq_poll(f.cq, wc, 64), 5);
+	assert_int_equal(cq_resize(f.cq, 4), 0);
+	tear_down(&f);
+}
+
 struct poller {
 	struct iw_cq *cq;
 	uint64_t want, got, wrong;
@@ -255,7 +293,7 @@ main(void)
 		cmocka_unit_test(test_first_in_first_out),  cmocka_unit_test(test_S13_room),
 		cmocka_unit_test(test_armed_once),          cmocka_unit_test(test_solicited_only),
 		cmocka_unit_test(test_destroy_while_fired), cmocka_unit_test(test_bad_depth),
-		cmocka_unit_test(test_two_threads),
+		cmocka_unit_test(test_two_threads),         cmocka_unit_test(test_resize),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,23 +68,47 @@ static void
 test_slots_come_back_in_order(void **state)
 {
 	struct iw_domain *d = domain_create(secret);
-	uint32_t slot, gen, other;
+	struct iw_mr *a, *b;
+	uint32_t slot, other;
 
 	(void)state;
 	d->fresh = STAG_SLOTS - 2; /* as after a million registrations */
-	d->chunk[DOMAIN_CHUNKS - 1] = iw_env_alloc(sizeof(struct domain_slot) * DOMAIN_CHUNK);
-	assert_int_equal(domain_slot_get(d, &slot, &gen), 0);
+	d->chunk[DOMAIN_CHUNKS - 1] = iw_env_alloc(sizeof(struct iw_mr) * DOMAIN_CHUNK);
+	a = domain_mr_get(d, &slot);
 	assert_int_equal(slot, STAG_SLOTS - 2);
-	assert_int_equal(domain_slot_get(d, &other, &gen), 0);
+	a->stag = stag_make(&d->perm, slot, a->gen, 1);
+	assert_ptr_equal(domain_mr(d, a->stag), a);
+	b = domain_mr_get(d, &other);
 	assert_int_equal(other, STAG_SLOTS - 1);
-	assert_int_equal(domain_slot_get(d, &other, &gen), -IW_E_NOMEM);
-	domain_slot_put(d, STAG_SLOTS - 1);
-	domain_slot_put(d, STAG_SLOTS - 2);
-	assert_int_equal(domain_slot_get(d, &slot, &gen), 0);
+	b->stag = stag_make(&d->perm, other, b->gen, 2);
+	assert_int_equal(b->gen, 1);
+	assert_null(domain_mr_get(d, &other));
+	domain_mr_put(d, b);
+	domain_mr_put(d, a);
+	assert_ptr_equal(domain_mr_get(d, &slot), b);
 	assert_int_equal(slot, STAG_SLOTS - 1);
-	assert_int_equal(gen, 1);
-	domain_slot_put(d, slot);
+	assert_int_equal(b->gen, 2);
+	b->stag = stag_make(&d->perm, slot, b->gen, 2);
+	domain_mr_put(d, b);
 	assert_int_equal(d->mrs, 0);
+	assert_int_equal(iw_domain_destroy(d), 0);
+}
+
+/* What was destroyed is known as such. */
+static void
+test_stale_pd(void **state)
+{
+	struct iw_domain *d = domain_create(secret);
+	struct iw_pd *pd = iw_pd_create(d);
+	uint8_t buf[16];
+	int err;
+
+	(void)state;
+	assert_int_equal(iw_pd_destroy(pd), 0);
+	assert_int_equal(iw_pd_destroy(pd), -IW_E_STALE);
+	assert_null(iw_mr_reg(pd, buf, sizeof(buf), 0, &err));
+	assert_int_equal(err, -IW_E_STALE);
+	assert_int_equal(iw_pd_destroy(NULL), -IW_E_INVAL);
 	assert_int_equal(iw_domain_destroy(d), 0);
 }
 
@@ -97,12 +121,10 @@ test_short_of_memory(void **state)
 	int err = 0;
 
 	(void)state;
-	for (uint32_t fuse = 1; fuse <= 2; fuse++) { /* the MR; a piece of the table */
-		iw_env_alloc_fuse = fuse;
-		assert_null(iw_mr_reg(pd, buf, sizeof(buf), 0, &err));
-		assert_int_equal(err, -IW_E_NOMEM);
-	}
-	for (uint32_t fuse = 1; fuse <= 2; fuse++) {
+	iw_env_alloc_fuse = 1; /* a piece of the table */
+	assert_null(iw_mr_reg(pd, buf, sizeof(buf), 0, &err));
+	assert_int_equal(err, -IW_E_NOMEM);
+	for (uint32_t fuse = 1; fuse <= 5; fuse++) {
 		iw_env_alloc_fuse = fuse;
 		assert_null(domain_create(secret));
 	}
@@ -222,10 +244,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_busy_until_all_is_gone),        cmocka_unit_test(test_S3_reused_late),
-		cmocka_unit_test(test_slots_come_back_in_order),      cmocka_unit_test(test_short_of_memory),
-		cmocka_unit_test(test_dereg_waits_for_other_threads), cmocka_unit_test(test_own_engines_do_not_block),
-		cmocka_unit_test(test_between_turns_nobody_waits),
+		cmocka_unit_test(test_busy_until_all_is_gone),   cmocka_unit_test(test_S3_reused_late),
+		cmocka_unit_test(test_slots_come_back_in_order), cmocka_unit_test(test_stale_pd),
+		cmocka_unit_test(test_short_of_memory),          cmocka_unit_test(test_dereg_waits_for_other_threads),
+		cmocka_unit_test(test_own_engines_do_not_block), cmocka_unit_test(test_between_turns_nobody_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,13 @@ static const struct {
 	{F(RESP_SINK_GONE), 1, 1, 0, RDMAP_ERR_MD},
 	{F(INV_STAG), 0, 2, 9, RDMAP_ERR_MD},
 	{F(INV_STREAM), 0, 1, 9, RDMAP_ERR_MD},
+	/* RFC 7306 §5.2, §8 (R16) */
+	{F(ATOMIC_ALIGN), 0, 2, 7, RDMAP_ERR_MD},
+	{F(ATOMIC_CODE), 0, 2, 6, RDMAP_ERR_MD},
+	{F(ATOMIC_UNEXPECTED), 1, 2, 2, RDMAP_ERR_MD},
+	{F(ATOMIC_ID), 0, 2, 0xff, RDMAP_ERR_MD},
+	{F(ATOMIC_NO_LAST), 0, 2, 0xff, RDMAP_ERR_MD},
+	{F(IMM_LENGTH), 0, 2, 0xff, RDMAP_ERR_MD},
 };
 
 static void

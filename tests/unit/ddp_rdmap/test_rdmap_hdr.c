@@ -242,6 +242,47 @@ test_is_defined(void **state)
 	assert_false(rdmap_hdr_is_defined(2, 3, 2)); /* what some hardware sends */
 }
 
+/* RFC 7306 Fig. 4, 6, 7: what is written is read again; reserved bits are ignored; short is refused. */
+static void
+test_rfc7306(void **state)
+{
+	static const struct rdmap_atomic_req atomic = {.code = 2,
+						       .id = 0x01020304,
+						       .stag = 0xa1a2a3a4,
+						       .to = 0x1122334455667788,
+						       .data = 1,
+						       .mask = 2,
+						       .compare = UINT64_MAX,
+						       .compare_mask = 4};
+	static const struct rdmap_atomic_resp resp = {.id = 9, .original = 0x8877665544332211};
+	struct rdmap_atomic_req req_back;
+	struct rdmap_atomic_resp resp_back;
+	uint8_t b[52];
+	uint64_t imm;
+
+	assert_int_equal(rdmap_hdr_atomic_req_emit(&atomic, b, sizeof(b)), 52);
+	assert_memory_equal(b, "\0\0\0\2\1\2\3\4\xa1\xa2\xa3\xa4\x11\x22\x33\x44\x55\x66\x77\x88\0\0\0\0\0\0\0\1", 28);
+	b[0] = b[1] = b[2] = 0xff;
+	b[3] |= 0xf0;
+	assert_true(rdmap_hdr_atomic_req_parse(b, 52, &req_back));
+	assert_memory_equal(&req_back, &atomic, sizeof(atomic));
+	assert_false(rdmap_hdr_atomic_req_parse(b, 51, &req_back));
+	assert_int_equal(rdmap_hdr_atomic_req_emit(&atomic, b, 51), 0);
+	assert_int_equal(rdmap_hdr_atomic_resp_emit(&resp, b, 12), 12);
+	assert_memory_equal(b, "\0\0\0\x09\x88\x77\x66\x55\x44\x33\x22\x11", 12);
+	assert_true(rdmap_hdr_atomic_resp_parse(b, 12, &resp_back));
+	assert_int_equal(resp_back.id, 9);
+	assert_true(resp_back.original == resp.original);
+	assert_false(rdmap_hdr_atomic_resp_parse(b, 11, &resp_back));
+	assert_int_equal(rdmap_hdr_atomic_resp_emit(&resp, b, 11), 0);
+	assert_int_equal(rdmap_hdr_imm_emit(0x0102030405060708, b, 8), 8);
+	assert_memory_equal(b, "\1\2\3\4\5\6\7\x08", 8);
+	assert_true(rdmap_hdr_imm_parse(b, 8, &imm));
+	assert_true(imm == 0x0102030405060708);
+	assert_false(rdmap_hdr_imm_parse(b, 7, &imm));
+	assert_int_equal(rdmap_hdr_imm_emit(1, b, 7), 0);
+}
+
 int
 main(void)
 {
@@ -253,6 +294,7 @@ main(void)
 		cmocka_unit_test(test_R12_embedded_opcodes),
 		cmocka_unit_test(test_term_emit),
 		cmocka_unit_test(test_is_defined),
+		cmocka_unit_test(test_rfc7306),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

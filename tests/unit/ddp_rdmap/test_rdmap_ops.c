@@ -8,14 +8,15 @@
 
 #include <cmocka.h>
 
-/* RFC 5040 Fig. 4 (opcode, tagged, QN, Invalidate, solicited), Fig. 5 to 7 for what follows the DDP header. */
+/* RFC 5040 Fig. 4 (opcode, tagged, QN, Invalidate, solicited), Fig. 5 to 7 for what follows the DDP header; RFC 7306
+ * Fig. 2, 4, 6 and 7. */
 static const struct {
 	bool tagged;
 	uint8_t qn;
 	uint16_t min, max;
 	bool single, takes_recv, invalidates, solicited;
 	uint8_t wc, rx_wc;
-} expected[8] = {
+} expected[12] = {
 	{true, 0, 14, 65535, false, false, false, false, IW_WC_RDMA_WRITE, RDMAP_OPS_WC_NONE},
 	{false, 1, 46, 46, true, false, false, false, IW_WC_RDMA_READ, RDMAP_OPS_WC_NONE},
 	{true, 0, 14, 65535, false, false, false, false, RDMAP_OPS_WC_NONE, IW_WC_RDMA_READ},
@@ -24,12 +25,16 @@ static const struct {
 	{false, 0, 18, 65535, false, true, false, true, IW_WC_SEND, IW_WC_RECV},
 	{false, 0, 18, 65535, false, true, true, true, IW_WC_SEND, IW_WC_RECV},
 	{false, 2, 18, 65535, true, false, false, false, RDMAP_OPS_WC_NONE, RDMAP_OPS_WC_NONE},
+	{false, 0, 18, 65535, true, true, false, false, IW_WC_IMM, IW_WC_RECV},
+	{false, 0, 18, 65535, true, true, false, true, IW_WC_IMM, IW_WC_RECV},
+	{false, 1, 70, 70, true, false, false, false, RDMAP_OPS_WC_NONE, RDMAP_OPS_WC_NONE},
+	{false, 3, 30, 30, true, false, false, false, RDMAP_OPS_WC_NONE, RDMAP_OPS_WC_NONE},
 };
 
 static void
 test_rows(void **state)
 {
-	for (uint8_t op = 0; op < 8; op++) {
+	for (uint8_t op = 0; op < 12; op++) {
 		const struct rdmap_op *row = rdmap_ops_get(op);
 
 		assert_true(row->known);
@@ -46,12 +51,12 @@ test_rows(void **state)
 	}
 }
 
-/* R2: 8 to 15 are unknown; every opcode has a row and a name of its own. */
+/* R2: 12 to 15 are unknown; every opcode has a row and a name of its own. */
 static void
 test_R2_unknown(void **state)
 {
 	for (uint8_t op = 0; op < 16; op++) {
-		assert_int_equal(rdmap_ops_get(op)->known, op < 8);
+		assert_int_equal(rdmap_ops_get(op)->known, op < 12);
 		assert_non_null(rdmap_ops_get(op)->name);
 		for (uint8_t other = 0; other < op; other++)
 			assert_string_not_equal(rdmap_ops_get(op)->name, rdmap_ops_get(other)->name);
@@ -74,20 +79,11 @@ test_enum(void **state)
 	assert_int_equal(RDMAP_QN_SEND, 0);
 	assert_int_equal(RDMAP_QN_READ_REQ, 1);
 	assert_int_equal(RDMAP_QN_TERMINATE, 2);
-}
-
-/* The opcode that a posted request has on the wire says the same of Invalidate and SE as the request. */
-static void
-test_of_wr(void **state)
-{
-	assert_int_equal(rdmap_ops_of_wr(IW_WR_SEND, false), 3);
-	assert_int_equal(rdmap_ops_of_wr(IW_WR_SEND, true), 5);
-	assert_int_equal(rdmap_ops_of_wr(IW_WR_SEND_INV, false), 4);
-	assert_int_equal(rdmap_ops_of_wr(IW_WR_SEND_INV, true), 6);
-	for (int se = 0; se < 2; se++) {
-		assert_int_equal(rdmap_ops_of_wr(IW_WR_RDMA_WRITE, se), 0);
-		assert_int_equal(rdmap_ops_of_wr(IW_WR_RDMA_READ, se), 1);
-	}
+	assert_int_equal(RDMAP_QN_ATOMIC_RESP, 3);
+	assert_int_equal(RDMAP_OP_IMM, 8);
+	assert_int_equal(RDMAP_OP_IMM_SE, 9);
+	assert_int_equal(RDMAP_OP_ATOMIC_REQ, 10);
+	assert_int_equal(RDMAP_OP_ATOMIC_RESP, 11);
 }
 
 int
@@ -97,7 +93,6 @@ main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_R2_unknown),
 		cmocka_unit_test(test_enum),
-		cmocka_unit_test(test_of_wr),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

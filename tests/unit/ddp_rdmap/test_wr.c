@@ -26,7 +26,7 @@ test_bad_requests(void **state)
 	} rows[] = {
 		{{.opcode = IW_WR_SEND}, 0},
 		{{.opcode = IW_WR_SEND, .sg_list = sge, .num_sge = 1}, 0},
-		{{.opcode = IW_WR_RDMA_READ + 1}, -IW_E_INVAL},
+		{{.opcode = IW_WR_BIND_MW + 1}, -IW_E_INVAL},
 		{{.opcode = IW_WR_SEND, .num_sge = 1}, -IW_E_INVAL},
 		{{.opcode = IW_WR_SEND, .num_sge = -1, .sg_list = sge}, -IW_E_INVAL},
 		{{.opcode = IW_WR_SEND, .num_sge = IW_MAX_SGE + 1, .sg_list = sge}, -IW_E_INVAL},
