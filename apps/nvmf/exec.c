@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exec.h"
+
+#include <nvme/types.h>
+#include <string.h>
+
+enum exec_result
+exec_fail(struct request *req, uint16_t status)
+{
+	return exec_fail_retry(req, status | NVME_SC_DNR);
+}
+
+enum exec_result
+exec_fail_retry(struct request *req, uint16_t status)
+{
+	req->status = status;
+	return EXEC_DONE;
+}
+
+enum exec_result
+exec_ok(struct request *req)
+{
+	req->status = NVME_SC_SUCCESS;
+	return EXEC_DONE;
+}
+
+void
+exec_pad(char *to, size_t len, const char *text)
+{
+	size_t n = strnlen(text, len);
+
+	memcpy(to, text, n);
+	memset(to + n, ' ', len - n);
+}
+
+static uint8_t
+kind_of(const struct queue *q)
+{
+	if (q->qid != 0)
+		return ON_IO;
+	return q->ctrl && !q->ctrl->subsys ? ON_DISCOVERY : ON_ADMIN;
+}
+
+static const struct exec_row *
+look_up(const struct exec_row *row, uint8_t opcode, uint8_t where)
+{
+	for (; row->run; row++)
+		if (row->opcode == opcode && (row->where & where))
+			return row;
+	return NULL;
+}
+
+/* Before Connect nothing but Connect; before the controller is enabled nothing but Fabrics commands. */
+static uint16_t
+in_sequence(const struct request *req, bool fabrics)
+{
+	const struct ctrl *c = req->queue->ctrl;
+
+	if (!c)
+		return fabrics && req->cmd.fctype == nvme_fabrics_type_connect ? 0 : NVME_SC_CMD_SEQ_ERROR;
+	if (!fabrics && !ctrl_ready(c))
+		return NVME_SC_CMD_SEQ_ERROR;
+	return 0;
+}
+
+uint16_t
+exec_plan(struct target *t, struct request *req)
+{
+	bool fabrics = req->cmd.opcode == nvme_admin_fabrics;
+	uint8_t where = kind_of(req->queue);
+	uint16_t status = in_sequence(req, fabrics);
+
+	if (status != 0)
+		return status | NVME_SC_DNR;
+	if (!req->cmd.sgl_used || req->cmd.fuse != 0)
+		return NVME_SC_INVALID_FIELD | NVME_SC_DNR;
+	if (fabrics)
+		req->row = look_up(exec_fabrics, req->cmd.fctype, where);
+	else
+		req->row = look_up(where == ON_IO ? exec_io : exec_admin, req->cmd.opcode, where);
+	if (!req->row)
+		return NVME_SC_INVALID_OPCODE | NVME_SC_DNR;
+	req->dir = req->row->dir;
+	status = req->row->plan ? req->row->plan(t, req) : 0;
+	if (req->len == 0)
+		req->dir = DATA_NONE;
+	return status != 0 ? status | NVME_SC_DNR : 0;
+}
+
+enum exec_result
+exec_run(struct target *t, struct request *req)
+{
+	return req->row->run(t, req);
+}
+
+enum exec_result
+exec_resume(struct target *t, struct request *req)
+{
+	return req->row->resume(t, req);
+}

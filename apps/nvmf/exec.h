@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a command means.  The transport asks in this order:
+ *
+ *     exec_plan()    is it allowed here, which way does its data go, how long is it
+ *     (data from the host is fetched)
+ *     exec_run()     does it, or starts it
+ *     exec_resume()  after each part of it that the disk did
+ *     (data to the host, then the response)
+ *
+ * No room here knows how capsules travel. */
+#ifndef EXEC_H
+#define EXEC_H
+
+#include "ctrl.h"
+
+#define EXEC_DATA_MAX (BUFS_CHUNK * BUFS_MAX) /* MDTS, 1 MiB */
+#define EXEC_CAPSULE_DATA 8192u               /* in-capsule data of an I/O queue */
+#define EXEC_CAPSULE_ADMIN 1024u              /* of an admin queue: Linux sends Connect's data so */
+
+enum exec_result {
+	EXEC_DONE, /* status, result and data are set */
+	EXEC_DISK, /* request->io is under way */
+	EXEC_HELD  /* an Asynchronous Event Request: until there is something to tell */
+};
+
+/* What the target has; one for the process. */
+struct target {
+	struct subsys subsys[SUBSYS_MAX];
+	int num_subsys;
+	struct ctrls ctrls;
+	struct bufs bufs;
+	char traddr[64], trsvcid[8]; /* as the discovery log names us */
+	uint8_t adrfam;
+	uint64_t now_ns; /* of this turn */
+};
+
+/* Queues that may carry a command. */
+enum { ON_IO = 1, ON_ADMIN = 2, ON_DISCOVERY = 4, ON_ANY_ADMIN = ON_ADMIN | ON_DISCOVERY };
+
+struct exec_row {
+	uint8_t opcode;
+	uint8_t where;
+	enum data_dir dir;
+	/* Sets req->len and req->ns; returns a status. NULL: no data. */
+	uint16_t (*plan)(struct target *t, struct request *req);
+	enum exec_result (*run)(struct target *t, struct request *req);
+	enum exec_result (*resume)(struct target *t, struct request *req); /* NULL: done after one part */
+};
+
+/* 0, or the status to answer with. */
+uint16_t exec_plan(struct target *t, struct request *req);
+enum exec_result exec_run(struct target *t, struct request *req);
+enum exec_result exec_resume(struct target *t, struct request *req);
+
+/* The tables, each ended by a row without run. */
+extern const struct exec_row exec_fabrics[], exec_admin[], exec_io[];
+
+/* Finishes a request: a status that a retry would not change, and one that it may. */
+enum exec_result exec_fail(struct request *req, uint16_t status);
+enum exec_result exec_fail_retry(struct request *req, uint16_t status);
+enum exec_result exec_ok(struct request *req);
+
+/* The two large answers (identify.c, log_page.c). */
+uint16_t identify_plan(struct target *t, struct request *req);
+enum exec_result identify_run(struct target *t, struct request *req);
+uint16_t log_page_plan(struct target *t, struct request *req);
+enum exec_result log_page_run(struct target *t, struct request *req);
+
+/* Text fields of NVMe are filled with spaces, not ended by NUL. */
+void exec_pad(char *to, size_t len, const char *text);
+
+#endif
