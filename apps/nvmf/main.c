@@ -2,6 +2,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 
+#include "bench.h"
 #include "cli.h"
 #include "options.h"
 #include "serve.h"
@@ -15,7 +16,7 @@ run(const struct options *o)
 		options_usage();
 		return 0;
 	}
-	return serve(o, &target);
+	return o->bench ? bench(o->bench_argc, o->bench_argv) : serve(o, &target);
 }
 
 int

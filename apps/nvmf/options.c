@@ -185,6 +185,12 @@ options_parse(int argc, char **argv, struct options *o, struct target *target)
 	int opt;
 
 	*o = (struct options){.port = PORT, .buffer_mib = BUFFER_MIB};
+	if (argc > 1 && strcmp(argv[1], "bench") == 0) {
+		o->bench = true;
+		o->bench_argc = argc - 1;
+		o->bench_argv = argv + 1;
+		return true;
+	}
 	opterr = 0;
 	optind = 0; /* starts anew: EAL has used it with other rules */
 	while ((opt = getopt_long(argc, argv, "+h", longs, NULL)) != -1) {

@@ -10,7 +10,9 @@ struct options {
 	uint16_t port;       /* where we listen: 4420 */
 	uint32_t buffer_mib; /* data buffers: 64 */
 	bool no_crc;
-	bool help;
+	bool help, bench;
+	int bench_argc; /* what stands behind `bench` */
+	char **bench_argv;
 };
 
 /* Reads the command line into options and the subsystems of target; false after an error line. */
