@@ -154,6 +154,8 @@ initiator_call(struct initiator *i, struct nvme_command *c, const void *data, ui
 		return false;
 	while (!i->ended && iw_engine_now(i->engine) < end) {
 		iw_engine_poll(i->engine);
+		if (i->turn)
+			i->turn();
 		if (initiator_poll(i, r, 1) == 1)
 			return true;
 	}

@@ -21,6 +21,7 @@ struct initiator {
 	bool up, ended;
 	int status;             /* why it ended: 0 or -IW_E_* */
 	uint16_t reject_status; /* of the RDMA binding, when the connect was rejected with one */
+	void (*turn)(void);     /* what else must run while a call waits: a target in the same thread; or NULL */
 };
 
 /* Starts to connect a queue of depth entries whose capsules may carry in_capsule octets.  0 or -IW_E_*; up or ended is
