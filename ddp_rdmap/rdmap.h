@@ -135,7 +135,7 @@ bool rdmap_out_next(struct rdmap *rdmap, struct rdmap_out *out);
 /* Posts that came from other threads (doorbells): moves their QPs to the run list. */
 void rdmap_doorbells(struct rdmap *rdmap);
 
-/* ---- time: the nudge for peers that lose a wake-up (peers.md 13), unfinished FPDU ---- */
+/* ---- time: the nudge for peers that lose a wake-up at start-up, unfinished FPDU ---- */
 void rdmap_tick(struct rdmap *rdmap, uint64_t now_ns);
 uint64_t rdmap_deadline(const struct rdmap *rdmap);
 /* The last words of a turn: this engine holds no pointer into the MR table (design D16). */

@@ -3,40 +3,25 @@
 
 #include <stdio.h>
 
+#include "be.h"
+
 #define FIRST_LETTER 'A'
 #define LETTERS ('z' - FIRST_LETTER + 1)
-
-static void
-put_be(uint8_t *out, uint64_t value, int octets)
-{
-	for (int i = octets - 1; i >= 0; i--, value >>= 8)
-		out[i] = (uint8_t)value;
-}
-
-static uint64_t
-get_be(const uint8_t *in, int octets)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < octets; i++)
-		value = value << 8 | in[i];
-	return value;
-}
 
 void
 ping_msg_emit(const struct ping_msg *msg, uint8_t *out)
 {
-	put_be(out, msg->addr, 8);
-	put_be(out + 8, msg->rkey, 4);
-	put_be(out + 12, msg->len, 4);
+	out = be_put(out, msg->addr, 8);
+	out = be_put(out, msg->rkey, 4);
+	be_put(out, msg->len, 4);
 }
 
 void
 ping_msg_parse(const uint8_t *in, struct ping_msg *msg)
 {
-	msg->addr = get_be(in, 8);
-	msg->rkey = (uint32_t)get_be(in + 8, 4);
-	msg->len = (uint32_t)get_be(in + 12, 4);
+	msg->addr = be_get(&in, 8);
+	msg->rkey = (uint32_t)be_get(&in, 4);
+	msg->len = (uint32_t)be_get(&in, 4);
 }
 
 void

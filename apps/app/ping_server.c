@@ -16,7 +16,7 @@ struct server {
 	iw_cm_id listener;
 	struct ping_session *sessions[SESSIONS];
 	uint64_t finished;
-	bool failed, stopping;
+	bool failed, stopping, hung_up;
 };
 
 static void
@@ -185,8 +185,10 @@ stop(struct server *v)
 	v->stopping = true;
 	iw_cm_destroy(v->engine, v->listener);
 	for (int i = 0; i < SESSIONS; i++)
-		if (v->sessions[i])
+		if (v->sessions[i]) {
 			iw_cm_disconnect(v->engine, v->sessions[i]->id, false);
+			v->hung_up = true;
+		}
 	while (turn(v) > 0 && iw_engine_now(v->engine) < end)
 		;
 	for (int i = 0; i < SESSIONS; i++)
@@ -241,6 +243,8 @@ ping_server(const struct options *o)
 	if (!host_open(&host, &o->host))
 		return 1;
 	result = run(&v, &host);
+	if (v.hung_up)
+		host_linger(&host);
 	host_close(&host);
 	return result;
 }

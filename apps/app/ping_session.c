@@ -77,26 +77,29 @@ ping_session_destroy(struct ping_session *s)
 	free(s);
 }
 
+/* A stream that has ended is no failure of the post: CLOSE comes in the next poll and says why it ended. */
+static bool
+posted(struct ping_session *s, int err, const char *what)
+{
+	return err == 0 || (err != -IW_E_NOTCONN && ping_session_fail(s, what, iw_err_text(err)));
+}
+
 bool
 ping_session_post_recv(struct ping_session *s, uint32_t slot)
 {
 	struct iw_sge sge = {(uintptr_t)s->recv[slot], PING_MSG_LEN, iw_mr_lkey(s->msg_mr)};
 	struct iw_recv_wr wr = {.wr_id = (uint64_t)slot << 8 | PING_WR_RECV, .sg_list = &sge, .num_sge = 1};
-	int err = iw_post_recv(s->qp, &wr, NULL);
 
-	return err == 0 || ping_session_fail(s, "a receive cannot be posted", iw_err_text(err));
+	return posted(s, iw_post_recv(s->qp, &wr, NULL), "a receive cannot be posted");
 }
 
 static bool
 post(struct ping_session *s, struct iw_send_wr *wr, const struct iw_sge *sge, const char *what)
 {
-	int err;
-
 	wr->sg_list = sge;
 	wr->num_sge = 1;
 	wr->flags |= IW_SEND_SIGNALED;
-	err = iw_post_send(s->qp, wr, NULL);
-	return err == 0 || ping_session_fail(s, what, iw_err_text(err));
+	return posted(s, iw_post_send(s->qp, wr, NULL), what);
 }
 
 bool

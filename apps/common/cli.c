@@ -2,6 +2,8 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,6 +89,21 @@ cli_catch_signals(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+}
+
+int
+cli_start(const char *program, unsigned megabytes, int argc, char **argv)
+{
+	int used;
+
+	cli_init(program);
+	used = rte_eal_init(argc, argv);
+	if (used < 0)
+		cli_fail("EAL did not start (%s); without hugepages try --no-huge -m %u --no-pci",
+			 rte_strerror(rte_errno), megabytes);
+	else
+		cli_catch_signals();
+	return used;
 }
 
 bool

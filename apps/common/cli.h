@@ -10,6 +10,10 @@
 /* The name that error lines begin with. */
 void cli_init(const char *program);
 
+/* The same, EAL with its part of the arguments, and Ctrl-C: how many arguments were EAL's, or -1 after an error line.
+ * megabytes: what to give EAL where there are no hugepages. */
+int cli_start(const char *program, unsigned megabytes, int argc, char **argv);
+
 /* "program: ..." and a newline on stderr; returns 1, for `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

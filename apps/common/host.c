@@ -7,7 +7,8 @@
 #include "cli.h"
 
 #define LINK_WAIT_NS UINT64_C(5000000000)
-#define LINGER_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
+#define QUIET_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
+#define LINGER_NS UINT64_C(1000000000)
 
 /* net_memif (DPDK 22.11) unmaps its rings from the interrupt thread when the other process ends, also under a burst
  * that is being received at that moment; a process that lingers is likely to meet it, so it polls now and then only. */
@@ -83,10 +84,11 @@ host_open(struct host *host, const struct host_options *options)
 void
 host_linger(struct host *host)
 {
-	uint64_t end = iw_engine_now(host->engine) + LINGER_NS;
+	uint64_t now = iw_engine_now(host->engine), end = now + LINGER_NS, quiet = now + QUIET_NS;
 
-	while (iw_engine_now(host->engine) < end) {
-		iw_engine_poll(host->engine);
+	for (; now < end && now < quiet; now = iw_engine_now(host->engine)) {
+		if (iw_engine_poll(host->engine) > 0)
+			quiet = now + QUIET_NS;
 		rte_delay_us_sleep(LINGER_PAUSE_US);
 	}
 }

@@ -22,8 +22,9 @@ struct host {
 
 /* Opens the port and waits for its link; an error line and false when that fails. */
 bool host_open(struct host *host, const struct host_options *options);
-/* Answers for a moment more: a peer whose last FIN was not acknowledged sends it again, and would wait for long if
- * nobody were there.  For the end that hung up. */
+/* Answers until nothing has come for a moment (a second at most): a peer whose last FIN was not acknowledged sends
+ * it again, and would wait for long if nobody were there; and some drivers (memif) take back what the peer has not yet
+ * fetched.  For an end that hung up. */
 void host_linger(struct host *host);
 /* Tells peers, frees everything. */
 void host_close(struct host *host);

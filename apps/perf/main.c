@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@ static void
 measure_rooflines(const struct options *o, uint16_t mtu, double *roofline)
 {
 	for (uint32_t i = 0; o->test == PERF_BW && client_size(o, i) && !cli_stopped(); i++)
-		roofline[i] = roofline_measure(client_size(o, i), mtu);
+		roofline[i] = roofline_measure(client_size(o, i), mtu, !o->no_crc);
 }
 
 static int
@@ -26,15 +25,15 @@ print_roofline(const struct options *o)
 {
 	uint16_t mtu = o->host.mtu;
 
-	printf(" #bytes     packet payload    MiB/sec        Gb/sec     Mpps\n");
+	printf(" #bytes     packet payload    MiB/sec        Gb/sec     Mpps     CRC\n");
 	for (uint32_t i = 0; client_size(o, i) && !cli_stopped(); i++) {
 		uint32_t size = client_size(o, i), payload = roofline_payload(size, mtu);
-		double rate = roofline_measure(size, mtu);
+		double rate = roofline_measure(size, mtu, !o->no_crc);
 
 		if (rate == 0)
 			return cli_fail("the memory limit needs two lcores: give EAL -l 0,1");
-		printf(" %-10u %-17u %-14.2f %-10.2f %-.3f\n", size, payload, rate / 1048576, rate * 8e-9,
-		       rate / payload / 1e6);
+		printf(" %-10u %-17u %-14.2f %-10.2f %-8.3f %s\n", size, payload, rate / 1048576, rate * 8e-9,
+		       rate / payload / 1e6, o->no_crc ? "off" : "on");
 		fflush(stdout);
 	}
 	return 0;
@@ -156,6 +155,8 @@ run_server(const struct options *o)
 		result = server_run(server);
 	}
 	server_destroy(server);
+	if (result || cli_stopped())
+		host_linger(&host);
 	host_close(&host);
 	return result;
 }
@@ -183,14 +184,10 @@ int
 main(int argc, char **argv)
 {
 	struct options o;
-	int used, result = 1;
+	int used = cli_start("dpdk-iwarp-perf", 1024, argc, argv), result = 1;
 
-	cli_init("dpdk-iwarp-perf");
-	used = rte_eal_init(argc, argv);
 	if (used < 0)
-		return cli_fail("EAL did not start (%s); without hugepages try --no-huge -m 1024 --no-pci",
-				rte_strerror(rte_errno));
-	cli_catch_signals();
+		return 1;
 	if (options_parse(argc - used, argv + used, &o))
 		result = run(&o);
 	rte_eal_cleanup();

@@ -52,6 +52,7 @@ report_header(const struct options *o)
 		printf(" #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]   CRC   "
 		       "roofline[%%]   "
 		       "cycles/byte   cycles/msg\n");
+	fflush(stdout); /* who reads it sees that the run has begun */
 }
 
 void

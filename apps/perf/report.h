@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perftest's tables, so that what reads perftest's output reads ours; what is our own stands behind its columns. */
+/* perftest's tables, so that what reads perftest's output reads ours; what is our own stands behind its columns.
+ *
+ * "BW average" is the whole run until a zero-length Read behind its last request came back: everything has arrived.
+ * "BW peak" is the best of windows of the run, by completions; a Write or Send completes when its last octet was handed
+ * over to TCP, so a window may count what is still under way and be above what the wire carries. */
 #ifndef REPORT_H
 #define REPORT_H
 

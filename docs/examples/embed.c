@@ -53,23 +53,18 @@ open_side(struct side *s, uint16_t port_id, const char *ip)
 	return s->mr && s->qp;
 }
 
+/* Also what was only half opened: to destroy NULL changes nothing. */
 static void
 close_side(struct side *s)
 {
 	if (s->id)
 		iw_cm_destroy(s->engine, s->id);
-	if (s->qp)
-		iw_qp_destroy(s->qp);
-	if (s->cq)
-		iw_cq_destroy(s->cq);
-	if (s->mr)
-		iw_mr_dereg(s->mr);
-	if (s->engine)
-		iw_engine_destroy(s->engine);
-	if (s->pd)
-		iw_pd_destroy(s->pd);
-	if (s->domain)
-		iw_domain_destroy(s->domain);
+	iw_qp_destroy(s->qp);
+	iw_cq_destroy(s->cq);
+	iw_mr_dereg(s->mr);
+	iw_engine_destroy(s->engine);
+	iw_pd_destroy(s->pd);
+	iw_domain_destroy(s->domain);
 }
 
 /* A connection came in: accept it, and say where the peer may Write. */
@@ -128,8 +123,7 @@ run(void)
 		return 1;
 
 	/* The foreign loop: its own work, and one poll of each engine, as often as it likes. */
-	while (!(server.closed && client.closed)) {
-		turns++;
+	for (; !(server.closed && client.closed); turns++) {
 		iw_engine_poll(server.engine);
 		iw_engine_poll(client.engine);
 	}

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 struct rte_mempool;
-struct iw_trace;
 
 #define IW_SECRET_LEN 32
 
@@ -16,8 +15,7 @@ struct iw_env {
 	struct rte_mempool *data_pool; /* one mbuf: a whole packet at the MTU */
 	struct rte_mempool *ctl_pool;  /* the reserve: SYN, ACK, RST, FIN, Terminate, probes */
 	uint8_t secret[IW_SECRET_LEN];
-	uint64_t draws;         /* counts iw_env_draw() */
-	struct iw_trace *trace; /* of trace.h; NULL: none */
+	uint64_t draws; /* counts iw_env_draw() */
 };
 
 /* Which keyed hash: the same input never gives related outputs for two purposes. */

@@ -16,13 +16,16 @@
 
 #define ETH_LEN 14u
 #define TICK_NS (10 * IW_MS)
+/* lwIP's timers run for so long after a packet, far beyond the life of a fragment (15 s), and stand still otherwise:
+ * each time one fires lwIP frees and allocates, and a core that only carries data must not. */
+#define AWAKE_NS (60 * IW_SEC)
 
 struct hostpath {
 	struct net *net;
 	struct rte_mempool *pool;
 	struct lwip_netif *lwip; /* the process's one, see below */
 	struct net_route route;
-	uint64_t now_ns, next_tick_ns;
+	uint64_t now_ns, next_tick_ns, sleep_ns;
 };
 
 /* lwIP keeps its state in globals, a netif among them; taken says who has it. */
@@ -133,6 +136,7 @@ hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
 	struct pbuf *p;
 
 	h->now_ns = now_ns;
+	h->sleep_ns = now_ns + AWAKE_NS;
 	if (len > ETH_LEN && len <= sizeof(buf) && (frame = rte_pktmbuf_read(m, 0, len, buf)) != NULL) {
 		p = pbuf_alloc(PBUF_RAW, (uint16_t)(len - ETH_LEN), PBUF_RAM);
 		if (p && (pbuf_take(p, frame + ETH_LEN, (uint16_t)(len - ETH_LEN)) != ERR_OK ||
@@ -145,7 +149,7 @@ hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
 void
 hostpath_tick(struct hostpath *h, uint64_t now_ns)
 {
-	if (now_ns < h->next_tick_ns)
+	if (now_ns < h->next_tick_ns || now_ns >= h->sleep_ns)
 		return;
 	h->now_ns = now_ns;
 	h->next_tick_ns = now_ns + TICK_NS;

@@ -5,7 +5,9 @@
     bad_input.py APP PERF [NAME]
 
 Bad input: exit code 1 and one line on stderr that names the cause and what to do.  Ctrl-C at any moment: the end within
-five seconds, and no crash."""
+five seconds, and no crash.  Most of it is waiting, so several cases run at a time."""
+import concurrent.futures
+import itertools
 import os
 import random
 import signal
@@ -20,7 +22,6 @@ from programs import CLIENT, LEAVES_WITHIN, SERVER, AfPacket, Memif, Pair, Progr
 ME = ["--ip", CLIENT + "/24"]
 NULL = "net_null0"  # a port whose link is up and that nobody answers on
 PING = [*ME, "ping", "-c", "-a", SERVER]
-NOBODY = "192.0.2.77"
 
 # Name, program, arguments, what the line must hold, and how EAL is started.
 LINES = [
@@ -79,19 +80,31 @@ LINES = [
 ]
 
 
+AT_A_TIME = 5  # cases; each of their programs polls
+
+
 class Tests:
     def __init__(self, app, perf):
         self.binaries, self.failed = {"app": app, "perf": perf}, 0
+        self.lock, self.cpus = threading.Lock(), itertools.cycle((0, 1))
 
     def report(self, name, problem, *programs):
-        print(f"{'FAILED' if problem else 'ok'}  {name}" + (f": {problem}" if problem else ""))
-        if problem:
-            self.failed += 1
-            print(*programs, sep="\n")
-        sys.stdout.flush()
+        with self.lock:
+            print(f"{'FAILED' if problem else 'ok'}  {name}" + (f": {problem}" if problem else ""))
+            if problem:
+                self.failed += 1
+                print(*programs, sep="\n")
+            sys.stdout.flush()
 
     def start(self, kind, arguments, **eal):
-        return Program(self.binaries[kind], *arguments, **eal)
+        return Program(self.binaries[kind], *arguments, which=next(self.cpus), **eal)
+
+    def run(self, function, arguments):
+        """One case, which must not end by an exception."""
+        try:
+            function(self, *arguments)
+        except Exception as problem:  # a case that breaks off has failed, whatever it was
+            self.report(f"{function.__name__} {arguments}", repr(problem))
 
     def line(self, name, kind, arguments, text, eal):
         if eal.get("vdev") == "memif":
@@ -114,13 +127,15 @@ def one_line(program, code, text):
     return None
 
 
-def refused(tests):
-    for kind, server, client in (("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER, "-p", "9"]),
-                                 ("perf", ["--server"], ["-p", "9", SERVER])):
-        with Pair(Memif()) as pair:
-            pair.start(0, tests.binaries[kind], *server)
-            program = pair.start(1, tests.binaries[kind], *client)
-            tests.report(f"{kind}: refused", one_line(program, program.wait(30), "cannot connect"), program)
+def refused(tests, kind, server, client):
+    with Pair(Memif()) as pair:
+        pair.start(0, tests.binaries[kind], *server)
+        program = pair.start(1, tests.binaries[kind], *client)
+        tests.report(f"{kind}: refused", one_line(program, program.wait(30), "cannot connect"), program)
+
+
+REFUSED = [("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER, "-p", "9"]),
+           ("perf", ["--server"], ["-p", "9", SERVER])]
 
 
 def server_is_gone(tests):
@@ -150,7 +165,7 @@ def answer_arp(interface, stop):
                        socket.inet_aton(SERVER) + theirs + ip + bytes(18))
 
 
-def silent(tests):
+def silent(tests, kind, arguments):
     """The peer is there and says nothing: the time for a connection runs out; Ctrl-C does not wait for that."""
     if os.geteuid() != 0:
         if os.environ.get("CI") == "true":
@@ -162,15 +177,17 @@ def silent(tests):
     thread = threading.Thread(target=answer_arp, args=(wire.names[0], stop))
     thread.start()
     with Pair(wire) as pair:
-        for kind, arguments in ("app", ["ping", "-c", "-a", SERVER]), ("perf", [SERVER]):
-            program = pair.start(1, tests.binaries[kind], *arguments)
-            problem = one_line(program, program.wait(30), "the peer was silent")
-            tests.report(f"{kind}: the peer is silent", problem, program)
-            program = pair.start(1, tests.binaries[kind], *arguments)
-            time.sleep(3)
-            tests.report(f"{kind}: Ctrl-C while it connects", leaves(program, signal.SIGINT), program)
+        program = pair.start(1, tests.binaries[kind], *arguments)
+        problem = one_line(program, program.wait(30), "the peer was silent")
+        tests.report(f"{kind}: the peer is silent", problem, program)
+        program = pair.start(1, tests.binaries[kind], *arguments)
+        time.sleep(3)
+        tests.report(f"{kind}: Ctrl-C while it connects", leaves(program, signal.SIGINT), program)
         stop.set()
         thread.join()
+
+
+SILENT = [("app", ["ping", "-c", "-a", SERVER]), ("perf", [SERVER])]
 
 
 def leaves(program, number, codes=(0, 1)):
@@ -190,8 +207,19 @@ def leaves(program, number, codes=(0, 1)):
     return None
 
 
-def stop_alone(tests):
-    """Ctrl-C of one process, at some moments of what it does."""
+def stop_alone(tests, kind, arguments, eal, number, wait):
+    """Ctrl-C of one process, at some moment of what it does."""
+    wire = Memif() if eal.get("vdev") == "memif" else None
+    program = tests.start(kind, arguments, **{**eal, **({"vdev": wire.vdev(0)} if wire else {})})
+    time.sleep(wait)
+    # Before the program has its handlers a signal ends it: that is no crash.
+    problem = leaves(program, number, (0, 1, -number))
+    tests.report(f"{kind} {' '.join(arguments)}: {number.name} after {wait:.2f} s", problem, program)
+    if wire:
+        wire.close()
+
+
+def moments():
     cases = [("app", [*ME, "ping", "-s"], {"vdev": NULL}),
              ("app", PING, {"vdev": NULL}),
              ("app", [*ME, "ping", "-s"], {"vdev": "memif"}),
@@ -203,69 +231,69 @@ def stop_alone(tests):
              ("perf", ["--test", "lat", "-n", "10000000"], {"cores": 2, "memory": 512}),
              ("perf", ["roofline", "-a"], {"cores": 2, "memory": 512})]
     chance = random.Random(1)
-    for kind, arguments, eal in cases:
+    for case in cases:
         for number in signal.SIGINT, signal.SIGTERM:
-            wire = Memif() if eal.get("vdev") == "memif" else None
-            program = tests.start(kind, arguments, **{**eal, **({"vdev": wire.vdev(0)} if wire else {})})
-            wait = chance.uniform(0, 2.5)
-            time.sleep(wait)
-            # Before the program has its handlers a signal ends it: that is no crash.
-            problem = leaves(program, number, (0, 1, -number))
-            tests.report(f"{kind} {' '.join(arguments)}: {number.name} after {wait:.2f} s", problem, program)
-            if wire:
-                wire.close()
+            yield *case, number, chance.uniform(0, 2.5)
 
 
-def stop_two(tests):
+def both_at_work(tests, pair, kind, server, client):
+    ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
+    ends[1].says({"app": "ping data", "perf": "#bytes"}[kind])
+    time.sleep(0.3)
+    return ends
+
+
+def stop_two(tests, kind, server, client, first):
     """Ctrl-C of either end while both are at work; then of the other, which may have ended by itself."""
-    cases = (("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER]),
-             ("perf", ["--server"], ["-D", "60", SERVER]),
-             ("perf", ["--server"], ["-D", "60", "--verb", "send", "-q", "3", SERVER]),
-             ("perf", ["--server"], ["--test", "lat", "-n", "10000000", "--verb", "send", SERVER]))
-    for kind, server, client in cases:
-        for first in 0, 1:
-            with Pair(Memif()) as pair:
-                ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
-                time.sleep(2.5)
-                problem = leaves(ends[first], signal.SIGINT)
-                if not problem and ends[1 - first].process.poll() is None:
-                    ends[1 - first].send(signal.SIGTERM)
-                    code = ends[1 - first].wait(LEAVES_WITHIN)
-                    problem = None if code in (0, 1) else f"the other end: {code}"
-                who = ("server", "client")[first]
-                tests.report(f"{kind} {' '.join(client)}: Ctrl-C of the {who}", problem, *ends)
+    with Pair(Memif()) as pair:
+        ends = both_at_work(tests, pair, kind, server, client)
+        problem = leaves(ends[first], signal.SIGINT)
+        if not problem and ends[1 - first].process.poll() is None:
+            ends[1 - first].send(signal.SIGTERM)
+            code = ends[1 - first].wait(LEAVES_WITHIN)
+            problem = None if code in (0, 1) else f"the other end: {code}"
+        who = ("server", "client")[first]
+        tests.report(f"{kind} {' '.join(client)}: Ctrl-C of the {who}", problem, *ends)
 
 
-def frozen_peer(tests):
+TWO = [("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER, "-v"]),
+       ("perf", ["--server"], ["-D", "60", SERVER]),
+       ("perf", ["--server"], ["-D", "60", "--verb", "send", "-q", "3", SERVER]),
+       ("perf", ["--server"], ["--test", "lat", "-n", "10000000", "--verb", "send", SERVER])]
+
+
+def frozen_peer(tests, kind, server, client, frozen):
     """Ctrl-C while the other end does not move any more."""
-    cases = (("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER]), ("perf", ["--server"], ["-D", "60", SERVER]))
-    for kind, server, client in cases:
-        for frozen in 0, 1:
-            with Pair(Memif()) as pair:
-                ends = [pair.start(0, tests.binaries[kind], *server), pair.start(1, tests.binaries[kind], *client)]
-                time.sleep(2.5)
-                ends[frozen].send(signal.SIGSTOP)
-                time.sleep(0.3)
-                problem = leaves(ends[1 - frozen], signal.SIGINT)
-                who = ("server", "client")[frozen]
-                tests.report(f"{kind} {' '.join(client)}: Ctrl-C while the {who} is frozen", problem, *ends)
+    with Pair(Memif()) as pair:
+        ends = both_at_work(tests, pair, kind, server, client)
+        ends[frozen].send(signal.SIGSTOP)
+        time.sleep(0.3)
+        problem = leaves(ends[1 - frozen], signal.SIGINT)
+        who = ("server", "client")[frozen]
+        tests.report(f"{kind} {' '.join(client)}: Ctrl-C while the {who} is frozen", problem, *ends)
+
+
+def either(cases):
+    return [(*case, end) for case in cases for end in (0, 1)]
+
+
+# The longest first.
+GROUPS = {"silent": (silent, SILENT), "frozen": (frozen_peer, either(TWO[:2])), "two": (stop_two, either(TWO)),
+          "alone": (stop_alone, list(moments())), "refused": (refused, REFUSED), "gone": (server_is_gone, [()]),
+          "lines": (Tests.line, sorted(LINES, key=lambda line: not line[4]))}
 
 
 def main():
     tests = Tests(*sys.argv[1:3])
     only = sys.argv[3] if len(sys.argv) > 3 else ""
-    for case in LINES:
-        if (only == "lines" or only in case[0]) and only not in GROUPS:
-            tests.line(*case)
-    for name, group in GROUPS.items():
-        if only in ("", name):
-            group(tests)
+    with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+        for name, (function, cases) in GROUPS.items():
+            for case in cases:
+                if only in ("", name) or (name == "lines" and only not in GROUPS and only in case[0]):
+                    pool.submit(tests.run, function, case)
     print(f"{tests.failed} failed")
     return 1 if tests.failed else 0
 
-
-GROUPS = {"refused": refused, "gone": server_is_gone, "silent": silent, "alone": stop_alone, "two": stop_two,
-          "frozen": frozen_peer}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
 
-    perf.py PERF loopback|memif"""
+    perf.py PERF loopback|memif|speed"""
 import sys
 
-from programs import SERVER, Memif, Pair, Program
+from programs import SERVER, Memif, Pair, Program, cannot, two_cpus
 
 BW = (" #bytes     #iterations    BW peak[{0}/sec]    BW average[{0}/sec]   MsgRate[Mpps]")
 LAT = (" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
@@ -14,6 +14,13 @@ RULE = "-" * 87
 ALL = [2 ** i for i in range(1, 24)]
 BW_COLUMNS, LAT_COLUMNS = 9, 9
 VERBS, TESTS = ("write", "read", "send"), ("bw", "lat")
+SHARE, MEDIAN = 6, 4  # columns
+TRIES = 3  # a machine has other things to do at times; what it can do shows once
+
+# What is measured, arguments, the column that holds it, the least and the most that it may be.  The share is of a limit:
+# more than all of it means that the limit is none.
+SPEED = [("share of the roofline, 64 KiB Writes with CRC [%]", ["--mtu", "9000", "-s", "65536"], SHARE, 25, 110),
+         ("half round trip of an 8-byte Write, median [us]", ["--test", "lat", "-s", "8", "-n", "20000"], MEDIAN, 0, 3)]
 
 
 def rows(program):
@@ -88,9 +95,45 @@ def two_processes(perf):
     return failed
 
 
+def rooflines(perf):
+    """The memory limit, with and without the CRC: a rate, and the packet that a message was cut into."""
+    failed = False
+    for more, crc in ([], "on"), (["--no-crc"], "off"):
+        program = Program(perf, "roofline", "--mtu", "1500", *more, cores=2, memory=512)
+        code, table = program.wait(60), rows(program)
+        good = code == 0 and len(table) == 1 and table[0][:2] == ["65536", "1428"] and table[0][5] == crc
+        found = [] if good and float(table[0][2]) > 0 else [f"exit code {code}, rows {table}"]
+        failed |= report(" ".join(["roofline", *more]), found, program)
+    return failed
+
+
+def try_speed(perf, arguments, column, least, most):
+    """The figure of one run, and whether it will do."""
+    program = Program(perf, *arguments, cores=2, memory=512)
+    code, table = program.wait(60), rows(program)
+    program.kill()
+    if code != 0 or len(table) != 1:
+        return f"exit code {code}: {program}", False
+    return table[0][column], least <= float(table[0][column]) <= most
+
+
+def speed(perf):
+    if len(set(two_cpus())) < 2:
+        cannot("needs two CPUs")
+    failed = rooflines(perf)
+    for name, arguments, *limits in SPEED:
+        for _ in range(TRIES):
+            figure, good = try_speed(perf, arguments, *limits)
+            print(f"    {name}: {figure}")
+            if good:
+                break
+        failed |= report(name, [] if good else [f"not within {limits[1]} and {limits[2]} in {TRIES} tries"])
+    return failed
+
+
 def main():
     perf, kind = sys.argv[1:3]
-    return {"loopback": loopback, "memif": two_processes}[kind](perf)
+    return {"loopback": loopback, "memif": two_processes, "speed": speed}[kind](perf)
 
 
 if __name__ == "__main__":

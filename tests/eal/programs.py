@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of whole programs share: a running program with its output, and wires between two of them."""
+import itertools
 import os
 import pathlib
 import re
@@ -47,12 +48,11 @@ def lcores(count, which=0):
 class Program:
     """A program under EAL without hugepages; `arguments` stand behind EAL's."""
 
-    started = 0
+    started = itertools.count()
 
     def __init__(self, binary, *arguments, vdev=None, cores=1, which=0, memory=256):
-        Program.started += 1
         eal = ["--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry", "--no-shconf",
-               "--file-prefix", f"iwtest{os.getpid()}_{Program.started}", *lcores(cores, which)]
+               "--file-prefix", f"iwtest{os.getpid()}_{next(Program.started)}", *lcores(cores, which)]
         if vdev:
             eal.append("--vdev=" + vdev)
         self.command = [binary, *eal, "--", *arguments]
@@ -137,9 +137,12 @@ class Memif:
 class AfPacket:
     """The two ends of a veth pair."""
 
+    made = itertools.count()
+
     def __init__(self):
         need_root()
-        self.names = [f"iw{os.getpid() % 100000}{c}" for c in "ab"]
+        tag = f"{os.getpid() % 100000}_{next(AfPacket.made)}"
+        self.names = [f"iw{tag}{c}" for c in "ab"]
         ip("link", "add", self.names[0], "type", "veth", "peer", "name", self.names[1])
         for name in self.names:
             pathlib.Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")

@@ -128,6 +128,12 @@ mbufpool_in_use(const struct rte_mempool *mp)
 }
 
 void
+mbufpool_set_limit(struct rte_mempool *mp, uint32_t limit)
+{
+	((struct source *)mp->pool_data)->limit = limit;
+}
+
+void
 mbufpool_set_fuse(struct rte_mempool *mp, uint32_t n)
 {
 	((struct source *)mp->pool_data)->fuse = n;

@@ -15,6 +15,9 @@ uint32_t mbufpool_in_use(const struct rte_mempool *mp);
 /* Aborts when mbufs are still out (a leak). */
 void mbufpool_destroy(struct rte_mempool *mp);
 
+/* The limit from now on; 0: none. */
+void mbufpool_set_limit(struct rte_mempool *mp, uint32_t limit);
+
 /* The n-th allocation from now fails; 0: none. */
 void mbufpool_set_fuse(struct rte_mempool *mp, uint32_t n);
 

@@ -137,13 +137,16 @@ heap_pop(struct sim *s)
 
 /* ---- the wire ---- */
 
+/* NULL: the receiver has no mbuf, so its NIC drops the frame. */
 static struct rte_mbuf *
 copy_of(struct sim *s, const struct rte_mbuf *m, uint32_t to)
 {
 	struct rte_mbuf *c = rte_pktmbuf_copy(m, s->host[to].data_pool, 0, UINT32_MAX);
 
-	assert_non_null(c);
-	c->ol_flags = 0;
+	if (c)
+		c->ol_flags = 0;
+	else
+		s->lost++;
 	return c;
 }
 
@@ -152,11 +155,15 @@ put_on_wire(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
 	uint64_t at = s->now_ns + s->wire.delay_ns + sim_below(s, s->wire.jitter_ns);
 
+	if (!m)
+		return;
 	if (chance(s, s->wire.corrupt)) {
 		struct rte_mbuf *c = copy_of(s, m, to);
 
 		rte_pktmbuf_free(m);
 		m = c;
+		if (!m)
+			return;
 		rte_pktmbuf_mtod(m, uint8_t *)[sim_below(s, rte_pktmbuf_data_len(m))] ^=
 			(uint8_t)(1u << sim_below(s, 8));
 	}
