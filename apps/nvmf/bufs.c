@@ -9,13 +9,14 @@ bool
 bufs_open(struct bufs *b, size_t len)
 {
 	b->num = b->num_free = (uint32_t)(len / BUFS_CHUNK);
-	b->len = (size_t)b->num * BUFS_CHUNK;
+	b->len = ((size_t)b->num + 1) * BUFS_CHUNK;
 	b->free = calloc(b->num ? b->num : 1, sizeof(*b->free));
 	b->base = mmap(NULL, b->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!b->free || b->base == MAP_FAILED) {
 		free(b->free);
 		return false;
 	}
+	b->zeroes = b->base + (size_t)b->num * BUFS_CHUNK;
 	for (uint32_t i = 0; i < b->num; i++)
 		b->free[i] = b->num - 1 - i;
 	return true;

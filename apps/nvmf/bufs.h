@@ -16,9 +16,10 @@ struct bufs {
 	size_t len;
 	uint32_t *free; /* numbers of free chunks: a stack, so that warm ones come first */
 	uint32_t num_free, num;
+	uint8_t *zeroes; /* one more chunk, of zeroes, that nobody writes */
 };
 
-/* len: octets, rounded down to chunks.  False: no memory. */
+/* len: octets, rounded down to chunks; the chunk of zeroes comes on top.  False: no memory. */
 bool bufs_open(struct bufs *b, size_t len);
 void bufs_close(struct bufs *b);
 

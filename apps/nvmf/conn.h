@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One queue of a host: an iWARP connection, its QP, and the requests on their way.
- *
- *     capsule in -> (RDMA Read of the data) -> exec -> (RDMA Write of the data) -> Send of the response */
+/* One queue of a host is one iWARP connection with a QP of its own, from the accept to the end. */
 #ifndef CONN_H
 #define CONN_H
 
@@ -19,6 +17,8 @@ struct host_side {
 	struct target *target;
 	struct conn *conns; /* all of them */
 	int num_conns;
+	struct request_list no_bufs; /* requests that wait for buffers, of all of them */
+	bool no_crc;                 /* do not ask for the MPA CRC */
 };
 
 /* The handler of the listener (context: the host_side) and of what comes in by it.  A connect request is accepted with

@@ -8,6 +8,8 @@
 #define CAP_VALUE ((uint64_t)(CTRL_QUEUE_SIZE - 1) | UINT64_C(1) << 16 | UINT64_C(30) << 24 | UINT64_C(1) << 37)
 #define VS_1_4 0x00010400u
 
+#define LEAVE_NS UINT64_C(5000000000) /* how long a dying controller's host may take to hang up */
+
 #define CC_EN 1u
 #define CC_CSS(cc) ((cc) >> 4 & 7)
 #define CC_MPS(cc) ((cc) >> 7 & 15)
@@ -62,7 +64,7 @@ ctrl_kill(struct ctrl *c, enum hang_up how)
 {
 	c->dying = true;
 	for (int i = 0; i <= CTRL_IO_QUEUES; i++)
-		if (c->queue[i])
+		if (c->queue[i] && c->queue[i]->hang_up < how)
 			c->queue[i]->hang_up = how;
 }
 
@@ -85,15 +87,23 @@ ctrl_detach(struct ctrls *all, struct queue *q)
 	}
 }
 
+/* A controller that is dying has said good-bye; a host that does not hear it may be gone. */
+static bool
+expired(struct ctrl *c, uint64_t now_ns)
+{
+	if (!c->dying)
+		return c->kato_ns != 0 && now_ns - c->last_seen > c->kato_ns;
+	if (c->dead_at == 0)
+		c->dead_at = now_ns + (c->kato_ns != 0 && c->kato_ns < LEAVE_NS ? c->kato_ns : LEAVE_NS);
+	return now_ns > c->dead_at;
+}
+
 void
 ctrl_expire(struct ctrls *all, uint64_t now_ns)
 {
-	for (int i = 0; all->used > 0 && i < CTRL_MAX; i++) {
-		struct ctrl *c = &all->ctrl[i];
-
-		if (c->used && !c->dying && c->kato_ns != 0 && now_ns - c->last_seen > c->kato_ns)
-			ctrl_kill(c, HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
-	}
+	for (int i = 0; all->used > 0 && i < CTRL_MAX; i++)
+		if (all->ctrl[i].used && expired(&all->ctrl[i], now_ns))
+			ctrl_kill(&all->ctrl[i], HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
 }
 
 bool
@@ -139,7 +149,20 @@ set_cc(struct ctrl *c, uint32_t cc)
 	else if ((old & CC_EN) && !(cc & CC_EN))
 		c->csts = 0;
 	if (!CC_SHN(old) && CC_SHN(cc))
-		c->csts = (c->csts & ~CSTS_RDY) | CSTS_SHST_DONE;
+		c->csts = (c->csts & ~CSTS_RDY) | CSTS_SHST_OCCURRING;
+}
+
+bool
+ctrl_shutting_down(const struct ctrl *c)
+{
+	return (c->csts & CSTS_SHST) == CSTS_SHST_OCCURRING;
+}
+
+void
+ctrl_shut_down(struct ctrl *c)
+{
+	if (ctrl_shutting_down(c))
+		c->csts = (c->csts & ~CSTS_SHST) | CSTS_SHST_DONE;
 }
 
 bool

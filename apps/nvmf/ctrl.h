@@ -14,6 +14,8 @@
 enum { PROP_CAP = 0x00, PROP_VS = 0x08, PROP_CC = 0x14, PROP_CSTS = 0x1c, PROP_NSSR = 0x20 };
 #define CSTS_RDY 1u
 #define CSTS_CFS 2u
+#define CSTS_SHST (3u << 2) /* shutdown status */
+#define CSTS_SHST_OCCURRING (1u << 2)
 #define CSTS_SHST_DONE (2u << 2)
 
 struct ctrl {
@@ -26,6 +28,7 @@ struct ctrl {
 	uint32_t cc, csts;
 	uint64_t kato_ns;   /* 0: no keep-alive */
 	uint64_t last_seen; /* when a command came last */
+	uint64_t dead_at;   /* dying: when its queues are closed by force; 0: not known yet */
 	uint32_t aen_config;
 	bool write_through;     /* the host disabled the volatile write cache */
 	uint16_t num_io_queues; /* granted */
@@ -55,12 +58,17 @@ void ctrl_detach(struct ctrls *all, struct queue *q);
 
 /* Ends it: every queue of it is marked to be hung up. */
 void ctrl_kill(struct ctrl *c, enum hang_up how);
-/* Kills every controller whose host was silent for longer than its keep-alive timeout. */
+/* Kills every controller whose host was silent for longer than its keep-alive timeout, and closes by force what a dying
+ * one still has open after a while. */
 void ctrl_expire(struct ctrls *all, uint64_t now_ns);
 
 /* Property Get and Set: false when there is no such property of that size (4 or 8 octets). */
 bool ctrl_prop_get(const struct ctrl *c, uint32_t offset, int size, uint64_t *value);
 bool ctrl_prop_set(struct ctrl *c, uint32_t offset, int size, uint64_t value);
+
+/* Between the host's request to shut down and ctrl_shut_down(). */
+bool ctrl_shutting_down(const struct ctrl *c);
+void ctrl_shut_down(struct ctrl *c);
 
 static inline bool
 ctrl_ready(const struct ctrl *c)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exec.h"
 
+#include <errno.h>
 #include <nvme/types.h>
 #include <string.h>
+
+#define FUA (1u << 30) /* of Write and Write Zeroes */
 
 enum exec_result
 exec_fail(struct request *req, uint16_t status)
@@ -22,6 +25,31 @@ exec_ok(struct request *req)
 {
 	req->status = NVME_SC_SUCCESS;
 	return EXEC_DONE;
+}
+
+enum exec_result
+exec_start(struct target *t, struct request *req, enum bdev_op op, uint64_t offset, uint64_t len)
+{
+	req->io.op = op;
+	req->io.offset = offset;
+	req->io.len = len;
+	req->io.fua = (req->cmd.cdw12 & FUA) != 0 || req->queue->ctrl->write_through;
+	if (!bdev_submit(req->ns->bdev, &req->io))
+		return EXEC_DISK;
+	return exec_resume(t, req);
+}
+
+/* A disk that is full stays so; whatever else it could not do may go better next time. */
+enum exec_result
+exec_disk_done(struct request *req)
+{
+	uint16_t code = req->io.op == BDEV_READ ? NVME_SC_READ_ERROR : NVME_SC_WRITE_FAULT;
+
+	if (req->io.result == 0)
+		return exec_ok(req);
+	if (req->io.result == -ENOSPC)
+		return exec_fail(req, NVME_SC_CAP_EXCEEDED);
+	return exec_fail_retry(req, NVME_SCT_MEDIA << NVME_SCT_SHIFT | code);
 }
 
 void

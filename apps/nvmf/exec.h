@@ -44,7 +44,8 @@ struct exec_row {
 	/* Sets req->len and req->ns; returns a status. NULL: no data. */
 	uint16_t (*plan)(struct target *t, struct request *req);
 	enum exec_result (*run)(struct target *t, struct request *req);
-	enum exec_result (*resume)(struct target *t, struct request *req); /* NULL: done after one part */
+	enum exec_result (*resume)(struct target *t, struct request *req); /* NULL: it never starts disk I/O */
+	bool twice;                                                        /* needs room for its data a second time */
 };
 
 /* 0, or the status to answer with. */
@@ -59,6 +60,11 @@ extern const struct exec_row exec_fabrics[], exec_admin[], exec_io[];
 enum exec_result exec_fail(struct request *req, uint16_t status);
 enum exec_result exec_fail_retry(struct request *req, uint16_t status);
 enum exec_result exec_ok(struct request *req);
+
+/* Starts disk I/O on req->ns: EXEC_DISK, or what resume says when it was done at once. */
+enum exec_result exec_start(struct target *t, struct request *req, enum bdev_op op, uint64_t offset, uint64_t len);
+/* Finishes a request by the result of its disk I/O. */
+enum exec_result exec_disk_done(struct request *req);
 
 /* The two large answers (identify.c, log_page.c). */
 uint16_t identify_plan(struct target *t, struct request *req);

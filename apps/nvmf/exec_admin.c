@@ -189,12 +189,33 @@ run_async_event(struct target *t, struct request *req)
 	return EXEC_HELD;
 }
 
-/* Commands under way end by themselves soon: Abort may say "not aborted" (bit 0 of the result) for any of them. */
+/* Takes the held event request with that command identifier out; NULL: there is none. */
+static struct request *
+take_aer(struct ctrl *c, uint16_t cid)
+{
+	for (int i = 0; i < c->num_aers; i++) {
+		struct request *aer = c->aer[i];
+
+		if (aer->cmd.cid != cid)
+			continue;
+		c->aer[i] = c->aer[--c->num_aers];
+		return aer;
+	}
+	return NULL;
+}
+
+/* Only an Asynchronous Event Request waits; other commands end by themselves soon, and Abort says "not aborted" (bit 0
+ * of the result) for any of them. */
 static enum exec_result
 run_abort(struct target *t, struct request *req)
 {
+	uint16_t sqid = req->cmd.cdw10 & 0xffff, cid = (uint16_t)(req->cmd.cdw10 >> 16);
+
 	(void)t;
-	req->result = 1;
+	req->aborted = sqid == 0 ? take_aer(req->queue->ctrl, cid) : NULL;
+	if (req->aborted)
+		exec_fail_retry(req->aborted, NVME_SC_ABORT_REQ);
+	req->result = req->aborted ? 0 : 1;
 	return exec_ok(req);
 }
 

@@ -31,8 +31,12 @@ invalid_param(struct request *req, uint64_t where)
 static enum exec_result
 connected(struct request *req, struct ctrl *c)
 {
-	ctrl_attach(c, req->queue);
-	req->queue->no_flow_ctl = (req->cmd.cdw11 >> 16 & CATTR_NO_FLOW_CTL) != 0;
+	struct queue *q = req->queue;
+
+	ctrl_attach(c, q);
+	q->size = (uint16_t)((req->cmd.cdw11 & 0xffff) + 1);
+	q->sq_head %= q->size;
+	q->no_flow_ctl = (req->cmd.cdw11 >> 16 & CATTR_NO_FLOW_CTL) != 0;
 	req->result = c->cntlid;
 	return exec_ok(req);
 }
@@ -90,7 +94,6 @@ run_connect(struct target *t, struct request *req)
 		return invalid_param(req, AT_SQSIZE);
 	if (!capsule_connect_parse(raw, &d))
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_SUBNQN_AT);
-	req->queue->size = (uint16_t)((req->cmd.cdw11 & 0xffff) + 1);
 	s = find_subsys(t, d.subnqn);
 	if (!s && strcmp(d.subnqn, DISCOVERY_NQN) != 0)
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_SUBNQN_AT);
@@ -123,15 +126,37 @@ run_prop_get(struct target *t, struct request *req)
 	return exec_ok(req);
 }
 
+/* Before a shutdown is complete what the disks have cached is on stable storage (base 1.4 §7.6.2). */
+static enum exec_result
+flush_next(struct target *t, struct request *req)
+{
+	struct subsys *s = req->queue->ctrl->subsys;
+
+	while (s && req->step < s->num_ns) {
+		req->ns = &s->ns[req->step++];
+		if (req->ns->bdev->volatile_cache)
+			return exec_start(t, req, BDEV_FLUSH, 0, 0);
+	}
+	ctrl_shut_down(req->queue->ctrl);
+	return exec_ok(req);
+}
+
 static enum exec_result
 run_prop_set(struct target *t, struct request *req)
 {
 	uint64_t value = (uint64_t)req->cmd.cdw13 << 32 | req->cmd.cdw12;
+	struct ctrl *c = req->queue->ctrl;
 
-	(void)t;
-	if (!ctrl_prop_set(req->queue->ctrl, req->cmd.cdw11, prop_size(&req->cmd), value))
+	if (!ctrl_prop_set(c, req->cmd.cdw11, prop_size(&req->cmd), value))
 		return exec_fail(req, NVME_SC_INVALID_FIELD);
-	return exec_ok(req);
+	return ctrl_shutting_down(c) ? flush_next(t, req) : exec_ok(req);
+}
+
+/* A disk that cannot flush is no reason to keep the host: it is told, and the shutdown is not complete. */
+static enum exec_result
+resume_prop_set(struct target *t, struct request *req)
+{
+	return req->io.result == 0 ? flush_next(t, req) : exec_disk_done(req);
 }
 
 static enum exec_result
@@ -147,7 +172,7 @@ run_disconnect(struct target *t, struct request *req)
 const struct exec_row exec_fabrics[] = {
 	{nvme_fabrics_type_connect, ON_IO | ON_ANY_ADMIN, DATA_FROM_HOST, plan_connect, run_connect, NULL},
 	{nvme_fabrics_type_property_get, ON_ANY_ADMIN, DATA_NONE, NULL, run_prop_get, NULL},
-	{nvme_fabrics_type_property_set, ON_ANY_ADMIN, DATA_NONE, NULL, run_prop_set, NULL},
+	{nvme_fabrics_type_property_set, ON_ANY_ADMIN, DATA_NONE, NULL, run_prop_set, resume_prop_set},
 	{nvme_fabrics_type_disconnect, ON_IO, DATA_NONE, NULL, run_disconnect, NULL},
 	{0, 0, DATA_NONE, NULL, NULL, NULL},
 };

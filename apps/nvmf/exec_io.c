@@ -6,11 +6,10 @@
 
 #include "exec.h"
 
-#define FUA (1u << 30)
 #define PRINFO (15u << 26)
 #define DSM_DEALLOCATE 4u
 #define DSM_RANGES_MAX 256
-#define MEDIA(code) ((uint16_t)(NVME_SCT_MEDIA << NVME_SCT_SHIFT | (code)))
+#define COMPARE_FAILED ((uint16_t)(NVME_SCT_MEDIA << NVME_SCT_SHIFT | NVME_SC_COMPARE_FAILED))
 
 static uint64_t
 lba_of(const struct request *req)
@@ -109,34 +108,11 @@ plan_dsm(struct target *t, struct request *req)
 }
 
 static enum exec_result
-finish(struct request *req)
-{
-	enum bdev_op op = req->io.op;
-
-	if (req->io.result == 0)
-		return exec_ok(req);
-	return exec_fail_retry(req, MEDIA(op == BDEV_READ ? NVME_SC_READ_ERROR : NVME_SC_WRITE_FAULT));
-}
-
-/* Starts a part; EXEC_DISK, or what resume says when it was done at once. */
-static enum exec_result
-start(struct target *t, struct request *req, enum bdev_op op, uint64_t offset, uint64_t len)
-{
-	req->io.op = op;
-	req->io.offset = offset;
-	req->io.len = len;
-	req->io.fua = (req->cmd.cdw12 & FUA) != 0 || req->queue->ctrl->write_through;
-	if (!bdev_submit(req->ns->bdev, &req->io))
-		return EXEC_DISK;
-	return exec_resume(t, req);
-}
-
-static enum exec_result
 start_data(struct target *t, struct request *req, enum bdev_op op, const struct iovec *iov, int n)
 {
 	memcpy(req->io.iov, iov, (size_t)n * sizeof(*iov));
 	req->io.iovcnt = n;
-	return start(t, req, op, lba_of(req) * req->ns->bdev->block_size, req->len);
+	return exec_start(t, req, op, lba_of(req) * req->ns->bdev->block_size, req->len);
 }
 
 static enum exec_result
@@ -163,21 +139,18 @@ static enum exec_result
 resume_data(struct target *t, struct request *req)
 {
 	(void)t;
-	return finish(req);
+	return exec_disk_done(req);
 }
 
 static enum exec_result
 run_flush(struct target *t, struct request *req)
 {
-	return start(t, req, BDEV_FLUSH, 0, 0);
+	return exec_start(t, req, BDEV_FLUSH, 0, 0);
 }
 
 static enum exec_result
 run_compare(struct target *t, struct request *req)
 {
-	req->diskcnt = bufs_take(&t->bufs, req->len, req->disk);
-	if (req->diskcnt == 0)
-		return exec_fail_retry(req, NVME_SC_INTERNAL);
 	return start_data(t, req, BDEV_READ, req->disk, req->diskcnt);
 }
 
@@ -186,13 +159,12 @@ resume_compare(struct target *t, struct request *req)
 {
 	bool same = true;
 
+	(void)t;
 	for (int i = 0; i < req->diskcnt; i++)
 		same = same && memcmp(req->disk[i].iov_base, req->iov[i].iov_base, req->iov[i].iov_len) == 0;
-	bufs_give(&t->bufs, req->disk, req->diskcnt);
-	req->diskcnt = 0;
 	if (req->io.result != 0)
-		return finish(req);
-	return same ? exec_ok(req) : exec_fail(req, MEDIA(NVME_SC_COMPARE_FAILED));
+		return exec_disk_done(req);
+	return same ? exec_ok(req) : exec_fail(req, COMPARE_FAILED);
 }
 
 /* Write Zeroes goes by steps: the disk's own way; where it has none, blocks of zeroes; at last a flush for FUA. */
@@ -208,7 +180,7 @@ static enum exec_result
 run_zeroes(struct target *t, struct request *req)
 {
 	req->step = ZEROES_OWN;
-	return start(t, req, BDEV_ZEROES, lba_of(req) * req->ns->bdev->block_size, zeroes_len(req));
+	return exec_start(t, req, BDEV_ZEROES, lba_of(req) * req->ns->bdev->block_size, zeroes_len(req));
 }
 
 static enum exec_result
@@ -217,28 +189,20 @@ write_next_zeroes(struct target *t, struct request *req)
 	uint64_t at = (uint64_t)req->step * BUFS_CHUNK, left = zeroes_len(req) - at;
 	uint32_t part = left < BUFS_CHUNK ? (uint32_t)left : BUFS_CHUNK;
 
-	if (req->diskcnt == 0) {
-		req->diskcnt = bufs_take(&t->bufs, BUFS_CHUNK, req->disk);
-		if (req->diskcnt == 0)
-			return exec_fail_retry(req, NVME_SC_INTERNAL);
-		memset(req->disk[0].iov_base, 0, BUFS_CHUNK);
-	}
-	req->io.iov[0] = (struct iovec){.iov_base = req->disk[0].iov_base, .iov_len = part};
+	req->io.iov[0] = (struct iovec){.iov_base = t->bufs.zeroes, .iov_len = part};
 	req->io.iovcnt = 1;
 	req->step++;
-	return start(t, req, BDEV_WRITE, lba_of(req) * req->ns->bdev->block_size + at, part);
+	return exec_start(t, req, BDEV_WRITE, lba_of(req) * req->ns->bdev->block_size + at, part);
 }
 
 static enum exec_result
 end_zeroes(struct target *t, struct request *req)
 {
-	bufs_give(&t->bufs, req->disk, req->diskcnt);
-	req->diskcnt = 0;
 	if (req->io.result == 0 && req->io.op == BDEV_ZEROES && req->io.fua) {
 		req->step = ZEROES_FLUSH;
-		return start(t, req, BDEV_FLUSH, 0, 0);
+		return exec_start(t, req, BDEV_FLUSH, 0, 0);
 	}
-	return finish(req);
+	return exec_disk_done(req);
 }
 
 static enum exec_result
@@ -247,7 +211,7 @@ resume_zeroes(struct target *t, struct request *req)
 	bool no_own_way = req->io.op == BDEV_ZEROES && (req->io.result == -EOPNOTSUPP || req->io.result == -ENOSYS);
 
 	if (req->step == ZEROES_FLUSH)
-		return finish(req);
+		return exec_disk_done(req);
 	if (no_own_way ||
 	    (req->io.op == BDEV_WRITE && req->io.result == 0 && (uint64_t)req->step * BUFS_CHUNK < zeroes_len(req)))
 		return write_next_zeroes(t, req);
@@ -272,7 +236,7 @@ discard_next(struct target *t, struct request *req)
 		struct dsm_range r = range_at(req, req->step++);
 
 		if (r.blocks > 0)
-			return start(t, req, BDEV_DISCARD, r.lba * block, (uint64_t)r.blocks * block);
+			return exec_start(t, req, BDEV_DISCARD, r.lba * block, (uint64_t)r.blocks * block);
 	}
 	return exec_ok(req);
 }
@@ -294,14 +258,14 @@ run_dsm(struct target *t, struct request *req)
 static enum exec_result
 resume_dsm(struct target *t, struct request *req)
 {
-	return req->io.result == 0 ? discard_next(t, req) : finish(req);
+	return req->io.result == 0 ? discard_next(t, req) : exec_disk_done(req);
 }
 
 const struct exec_row exec_io[] = {
 	{nvme_cmd_flush, ON_IO, DATA_NONE, plan_flush, run_flush, resume_data},
 	{nvme_cmd_write, ON_IO, DATA_FROM_HOST, plan_write, run_write, resume_data},
 	{nvme_cmd_read, ON_IO, DATA_TO_HOST, plan_data, run_read, resume_data},
-	{nvme_cmd_compare, ON_IO, DATA_FROM_HOST, plan_data, run_compare, resume_compare},
+	{nvme_cmd_compare, ON_IO, DATA_FROM_HOST, plan_data, run_compare, resume_compare, .twice = true},
 	{nvme_cmd_write_zeroes, ON_IO, DATA_NONE, plan_zeroes, run_zeroes, resume_zeroes},
 	{nvme_cmd_dsm, ON_IO, DATA_FROM_HOST, plan_dsm, run_dsm, resume_dsm},
 	{0, 0, DATA_NONE, NULL, NULL, NULL},

@@ -13,6 +13,7 @@
 #define MDTS 8 /* 2^8 pages of 4 KiB: EXEC_DATA_MAX */
 #define SGLS_SUPPORTED 1u
 #define SGLS_KEYED (1u << 2)
+#define SGLS_EXCESS (1u << 18) /* may be longer than the data */
 #define SGLS_OFFSET (1u << 20)
 #define CTRATT_HOSTID_128 1u
 #define CTRATT_TRAFFIC_KEEP_ALIVE (1u << 6)
@@ -36,7 +37,7 @@ fill_common(const struct ctrl *c, struct nvme_id_ctrl *id)
 	id->elpe = 0;
 	id->kas = htole16(1); /* in units of 100 ms */
 	id->maxcmd = htole16(CTRL_QUEUE_SIZE);
-	id->sgls = htole32(SGLS_SUPPORTED | SGLS_KEYED | SGLS_OFFSET);
+	id->sgls = htole32(SGLS_SUPPORTED | SGLS_KEYED | SGLS_EXCESS | SGLS_OFFSET);
 	id->ioccsz = htole32((CAPSULE_COMMAND + EXEC_CAPSULE_DATA) / 16);
 	id->iorcsz = htole32(CAPSULE_RESPONSE / 16);
 	id->msdbd = 1;

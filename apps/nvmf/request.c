@@ -4,6 +4,34 @@
 #include <assert.h>
 #include <string.h>
 
+void
+request_list_init(struct request_list *l)
+{
+	l->first = NULL;
+	l->end = &l->first;
+}
+
+void
+request_list_add(struct request_list *l, struct request *req)
+{
+	req->next = NULL;
+	*l->end = req;
+	l->end = &req->next;
+}
+
+struct request *
+request_list_take(struct request_list *l)
+{
+	struct request *req = l->first;
+
+	if (req) {
+		l->first = req->next;
+		if (!l->first)
+			l->end = &l->first;
+	}
+	return req;
+}
+
 static void
 fill_part(uint8_t *to, uint32_t len, const uint8_t *src, uint32_t src_len, uint64_t at)
 {

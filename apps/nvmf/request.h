@@ -33,6 +33,8 @@ struct queue {
 struct request {
 	struct request *next;
 	struct queue *queue;
+	bool under_way;          /* from its command to the end of its response */
+	struct request *aborted; /* is to be answered, too (Abort) */
 	const uint8_t *capsule;
 	uint32_t capsule_len;
 	struct nvme_command cmd;
@@ -50,6 +52,16 @@ struct request {
 	int diskcnt;
 	uint32_t step; /* Dataset Management: the next range; Write Zeroes by writing: the next part */
 };
+
+/* Requests that wait, first come first served. */
+struct request_list {
+	struct request *first, **end;
+};
+
+void request_list_init(struct request_list *l);
+void request_list_add(struct request_list *l, struct request *req);
+/* NULL: it is empty. */
+struct request *request_list_take(struct request_list *l);
 
 /* Copies [offset, offset + req->len) of src into the data; what lies beyond src_len reads as zeroes. */
 void request_fill(struct request *req, const void *src, uint32_t src_len, uint64_t offset);

@@ -78,7 +78,8 @@ serve_open(struct server *s, struct host *host, const struct options *o, struct 
 	int err = 0;
 
 	memset(s, 0, sizeof(*s));
-	s->side = (struct host_side){.engine = host->engine, .target = target};
+	s->side = (struct host_side){.engine = host->engine, .target = target, .no_crc = o->no_crc};
+	request_list_init(&s->side.no_bufs);
 	if (!open_target(target, o))
 		return 1;
 	s->side.pd = iw_pd_create(host->domain);

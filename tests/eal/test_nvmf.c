@@ -19,7 +19,7 @@
 #define NQN "nqn.2026-11.org.example:disk"
 #define HOST "nqn.2026-11.org.example:host"
 #define PORT 4420
-#define BLOCKS 2048
+#define BLOCKS 4096
 #define GUARD 4096 /* octets around the host's buffer that nobody may touch */
 #define BUF 1048576
 #define SPECIFIC(sc) (NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | (sc))
@@ -68,9 +68,10 @@ open_all(void **state)
 
 	(void)state;
 	memset(&target, 0, sizeof(target));
+	assert_int_equal(iw_addr_parse("192.0.2.1", &o.host.ip), 0);
 	assert_int_equal(iw_wire_create("nvmf", 1024, &port[0], &port[1]), 0);
 	subsys_init(&target.subsys[0], NQN);
-	subsys_add_ns(&target.subsys[0], "ram:1M");
+	subsys_add_ns(&target.subsys[0], "ram:2M");
 	subsys_add_ns(&target.subsys[0], "ram:1M,bs=4096");
 	target.subsys[0].ns[1].read_only = true;
 	subsys_init(&target.subsys[1], NQN "2");
@@ -274,15 +275,10 @@ static const struct bad_row {
 	 ON_B,
 	 {.opcode = nvme_cmd_read, .nsid = 1, .cdw12 = 2048, .sgl = {SGL_KEYED, 0, 2049 * 512, 0}},
 	 KEY_GOOD,
-	 NVME_SC_LBA_RANGE},
+	 NVME_SC_INVALID_FIELD},
 	{"data shorter than the command",
 	 ON_B,
 	 {.opcode = nvme_cmd_read, .nsid = 1, .cdw12 = 1, .sgl = {SGL_KEYED, 0, 512, 0}},
-	 KEY_GOOD,
-	 NVME_SC_SGL_INVALID_DATA},
-	{"data longer than the command",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .sgl = {SGL_KEYED, 0, 1024, 0}},
 	 KEY_GOOD,
 	 NVME_SC_SGL_INVALID_DATA},
 	{"no data", ON_B, {.opcode = nvme_cmd_write, .nsid = 1}, KEY_NONE, NVME_SC_SGL_INVALID_DATA},
@@ -416,6 +412,32 @@ test_key_that_grants_nothing(void **state)
 	}
 	for (int i = 0; i < BUF; i++)
 		assert_int_equal(buf[i], 0xa5);
+}
+
+/* The host keeps sending and does not wait for responses: it is cut off, and no request is used twice. */
+static void
+test_flood(void **state)
+{
+	struct nvme_command c = {.opcode = nvme_cmd_read, .nsid = 1, .sgl = keyed(512)};
+	uint8_t raw[CAPSULE_COMMAND];
+	struct iw_sge sge = {(uintptr_t)raw, sizeof(raw), 0};
+	struct iw_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IW_WR_SEND, .flags = IW_SEND_INLINE};
+
+	(void)state;
+	connect_admin();
+	start(&io, 1, 4, NULL);
+	assert_int_equal(initiator_fabrics_connect(&io, NQN, HOST, (uint16_t)cntlid, 0), cntlid);
+	for (int round = 0; round < 1000 && !io.ended; round++) {
+		for (uint16_t i = 0; i < 3; i++) {
+			c.cid = (uint16_t)(3 * round + i);
+			capsule_command_emit(&c, raw);
+			(void)iw_post_send(io.qp, &wr, NULL);
+		}
+		turns(1);
+	}
+	for (int i = 0; i < 20000 && !io.ended; i++)
+		turns(1);
+	assert_true(io.ended);
 }
 
 static void
@@ -664,6 +686,144 @@ test_keep_alive(void **state)
 	assert_int_equal(target.ctrls.used, 0);
 }
 
+static void
+test_abort_of_a_held_event_request(void **state)
+{
+	struct nvme_command aer = {.opcode = nvme_admin_async_event, .cid = 7};
+	struct nvme_command abort = {.opcode = nvme_admin_abort_cmd, .cid = 1};
+	struct nvme_response r[2];
+	uint64_t result;
+	int n = 0;
+
+	(void)state;
+	connect_admin();
+	assert_int_equal(initiator_send(&admin, &aer, NULL, 0), 0);
+	turns(200);
+	abort.cdw10 = 8u << 16;
+	assert_int_equal(call(&admin, abort, NULL, 0, &result), 0);
+	assert_int_equal(result, 1); /* there is no 8 */
+	abort.cdw10 = 7u << 16;
+	assert_int_equal(initiator_send(&admin, &abort, NULL, 0), 0);
+	for (int i = 0; i < 20000 && n < 2; i++) {
+		turns(1);
+		n += initiator_poll(&admin, &r[n], 2 - n);
+	}
+	assert_int_equal(n, 2);
+	assert_int_equal(r[0].cid, 7);
+	assert_int_equal(r[0].status & STATUS, NVME_SC_ABORT_REQ);
+	assert_int_equal(r[1].cid, 1);
+	assert_int_equal(r[1].status, 0);
+	assert_int_equal(r[1].result, 0); /* aborted */
+	/* Its place is free again. */
+	for (uint16_t i = 0; i < CTRL_AERS; i++) {
+		aer.cid = i;
+		assert_int_equal(initiator_send(&admin, &aer, NULL, 0), 0);
+	}
+	turns(200);
+	assert_int_equal(initiator_poll(&admin, r, 1), 0);
+}
+
+/* CC.SHN: the shutdown completes (base 1.4 §7.6.2). */
+static void
+test_shutdown(void **state)
+{
+	struct nvme_command set = {.opcode = nvme_admin_fabrics,
+				   .nsid = nvme_fabrics_type_property_set,
+				   .cdw11 = PROP_CC,
+				   .cdw12 = 1u | 1u << 14 | 6u << 16 | 4u << 20};
+	struct nvme_command get = {
+		.opcode = nvme_admin_fabrics, .nsid = nvme_fabrics_type_property_get, .cdw11 = PROP_CSTS};
+	uint64_t csts;
+
+	(void)state;
+	connect_admin();
+	assert_int_equal(call(&admin, set, NULL, 0, NULL), 0);
+	assert_int_equal(call(&admin, get, NULL, 0, &csts), 0);
+	assert_int_equal(csts & CSTS_SHST, CSTS_SHST_DONE);
+}
+
+/* A Connect may ask for a smaller queue than the connection has room for; SQHD wraps there. */
+static void
+test_queue_smaller_than_the_connection(void **state)
+{
+	struct nvme_command c = {.opcode = nvme_cmd_flush, .nsid = 1};
+	struct private_request room = {.qid = 1, .hrqsize = 128, .hsqsize = 127};
+	uint8_t raw[CAPSULE_PRIVATE];
+	struct nvme_response r;
+
+	(void)state;
+	connect_admin();
+	capsule_private_emit(&room, raw);
+	start(&io, 1, 3, raw);
+	assert_int_equal(initiator_fabrics_connect(&io, NQN, HOST, (uint16_t)cntlid, 0), cntlid);
+	for (int i = 0; i < 7; i++) {
+		assert_true(initiator_call(&io, &c, NULL, 0, &r));
+		assert_int_equal(r.sq_head, (2 + i) % 3);
+	}
+}
+
+/* Room for more data than the command has is no fault: Linux sends Dataset Management so. */
+static void
+test_data_longer_than_the_command(void **state)
+{
+	struct nvme_command dsm = {.opcode = nvme_cmd_dsm, .nsid = 1, .cdw11 = 4, .sgl = keyed(4096)};
+
+	(void)state;
+	connect_io();
+	memset(buf, 0x66, 512);
+	assert_int_equal(call(&io, io_command(nvme_cmd_write, 9, 1, keyed(512)), NULL, 0, NULL), 0);
+	memset(buf, 0, 16);
+	buf[4] = 1, buf[8] = 9;
+	assert_int_equal(call(&io, dsm, NULL, 0, NULL), 0);
+	memset(buf, 0xa5, 1024);
+	assert_int_equal(call(&io, io_command(nvme_cmd_read, 9, 1, keyed(1024)), NULL, 0, NULL), 0);
+	assert_int_equal(buf[0], 0);
+	assert_int_equal(buf[511], 0);
+	assert_int_equal(buf[512], 0xa5);
+}
+
+/* More data than the target has buffers for: the rest waits its turn, and all of it comes. */
+static void
+test_more_data_than_buffers(void **state)
+{
+	struct nvme_command c = io_command(nvme_cmd_compare, 0, 2048, keyed(BUF));
+	struct nvme_response r[16];
+	int n = 0;
+
+	(void)state;
+	connect_io();
+	memset(buf, 0, BUF);
+	for (c.cid = 0; c.cid < 16; c.cid++)
+		assert_int_equal(initiator_send(&io, &c, NULL, 0), 0);
+	for (int i = 0; i < 200000 && n < 16; i++) {
+		turns(1);
+		n += initiator_poll(&io, &r[n], 16 - n);
+	}
+	assert_int_equal(n, 16);
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(r[i].status, 0);
+}
+
+/* The host vanishes with commands on their way: everything comes back (close_all looks). */
+static void
+test_host_gone_under_load(void **state)
+{
+	struct nvme_command c = io_command(nvme_cmd_write, 0, 2048, keyed(BUF));
+
+	(void)state;
+	for (int after = 0; after < 12; after += 3) {
+		connect_io();
+		for (c.cid = 0; c.cid < 32; c.cid++)
+			assert_int_equal(initiator_send(&io, &c, NULL, 0), 0);
+		turns(after);
+		hang_up(&io);
+		hang_up(&admin);
+		turns(500);
+		assert_true(conn_idle(&server.side));
+		assert_int_equal(target.bufs.num_free, target.bufs.num);
+	}
+}
+
 /* The admin queue leaves: the controller and its I/O queues go with it. */
 static void
 test_admin_queue_takes_the_controller_with_it(void **state)
@@ -687,6 +847,7 @@ main(int argc, char **argv)
 		TEST(test_command_before_connect),
 		TEST(test_malformed_capsules),
 		TEST(test_key_that_grants_nothing),
+		TEST(test_flood),
 		TEST(test_short_capsule),
 		TEST(test_queue_overrun),
 		TEST(test_write_read_compare),
@@ -697,6 +858,12 @@ main(int argc, char **argv)
 		TEST(test_discovery_log),
 		TEST(test_features),
 		TEST(test_async_events_are_held_and_limited),
+		TEST(test_abort_of_a_held_event_request),
+		TEST(test_shutdown),
+		TEST(test_queue_smaller_than_the_connection),
+		TEST(test_data_longer_than_the_command),
+		TEST(test_more_data_than_buffers),
+		TEST(test_host_gone_under_load),
 		TEST(test_keep_alive),
 		TEST(test_admin_queue_takes_the_controller_with_it),
 	};
