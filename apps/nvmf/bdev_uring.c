@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -186,15 +187,60 @@ size_of(int fd)
 	return S_ISBLK(st.st_mode) && ioctl(fd, BLKGETSIZE64, &size) == 0 ? size : 0;
 }
 
+/* Blocks smaller than this cannot be read or written past the page cache. */
+static uint32_t
+least_block(int fd)
+{
+	int block = 0;
+#ifdef STATX_DIOALIGN
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &st) == 0 && (st.stx_mask & STATX_DIOALIGN))
+		return st.stx_dio_offset_align;
+#endif
+	return ioctl(fd, BLKSSZGET, &block) == 0 ? (uint32_t)block : 0;
+}
+
+/* One user at a time: a second target, or a file system that is mounted from the same device, would ruin the data. */
 static int
 open_direct(const char *path, bool read_only, char *why, size_t why_len)
 {
-	int fd = open(path, (read_only ? O_RDONLY : O_RDWR) | O_DIRECT | O_CLOEXEC);
+	struct stat st;
+	int exclusive = stat(path, &st) == 0 && S_ISBLK(st.st_mode) ? O_EXCL : 0;
+	int fd = open(path, (read_only ? O_RDONLY : O_RDWR) | O_DIRECT | O_CLOEXEC | exclusive);
 
-	if (fd < 0)
+	if (fd < 0) {
 		snprintf(why, why_len, "%s: %s%s", path, strerror(errno),
 			 errno == EINVAL ? " (its file system has no direct I/O)" : "");
+		return -1;
+	}
+	if (flock(fd, (read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
+		snprintf(why, why_len, "%s: in use by another namespace or target", path);
+		close(fd);
+		return -1;
+	}
 	return fd;
+}
+
+static bool
+check_size(struct uring *u, const char *path, char *why, size_t why_len)
+{
+	u->b.size = size_of(u->fd);
+	if (u->b.size == 0) {
+		snprintf(why, why_len, "%s: not a file or block device with something in it", path);
+		return false;
+	}
+	if (u->b.size % u->b.block_size != 0) {
+		snprintf(why, why_len, "%s: its size of %llu octets is not a multiple of the block size %u", path,
+			 (unsigned long long)u->b.size, u->b.block_size);
+		return false;
+	}
+	if (u->b.block_size < least_block(u->fd)) {
+		snprintf(why, why_len, "%s: its blocks are of %u octets; say %s,bs=%u", path, least_block(u->fd), path,
+			 least_block(u->fd));
+		return false;
+	}
+	return true;
 }
 
 static bool
@@ -226,12 +272,7 @@ bdev_uring_open(const char *path, bool read_only, uint32_t block_size, void *bas
 	if (u->fd < 0)
 		goto fail;
 	u->b = (struct bdev){.ops = &uring_ops, .block_size = block_size, .volatile_cache = true};
-	u->b.size = size_of(u->fd) / block_size * block_size;
-	if (u->b.size == 0) {
-		snprintf(why, why_len, "%s: not a file or block device of at least one block", path);
-		goto fail_fd;
-	}
-	if (!set_up(u, path, base, len, why, why_len))
+	if (!check_size(u, path, why, why_len) || !set_up(u, path, base, len, why, why_len))
 		goto fail_fd;
 	return &u->b;
 fail_fd:

@@ -37,6 +37,7 @@ ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d,
 		c->num_io_queues = CTRL_IO_QUEUES;
 		all->next = (n + 1) % CTRL_MAX;
 		all->used++;
+		all->changes++;
 		return c;
 	}
 	return NULL;
@@ -84,6 +85,7 @@ ctrl_detach(struct ctrls *all, struct queue *q)
 	if (--c->open_queues == 0) {
 		c->used = false;
 		all->used--;
+		all->changes++;
 	}
 }
 
@@ -101,9 +103,14 @@ expired(struct ctrl *c, uint64_t now_ns)
 void
 ctrl_expire(struct ctrls *all, uint64_t now_ns)
 {
-	for (int i = 0; all->used > 0 && i < CTRL_MAX; i++)
-		if (all->ctrl[i].used && expired(&all->ctrl[i], now_ns))
-			ctrl_kill(&all->ctrl[i], HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
+	for (int i = 0; all->used > 0 && i < CTRL_MAX; i++) {
+		struct ctrl *c = &all->ctrl[i];
+
+		if (!c->used || !expired(c, now_ns))
+			continue;
+		c->expired = c->expired || !c->dying;
+		ctrl_kill(c, HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
+	}
 }
 
 bool

@@ -20,7 +20,8 @@ enum { PROP_CAP = 0x00, PROP_VS = 0x08, PROP_CC = 0x14, PROP_CSTS = 0x1c, PROP_N
 
 struct ctrl {
 	bool used;
-	bool dying; /* its queues are being closed */
+	bool dying;   /* its queues are being closed */
+	bool expired; /* because its host was silent for too long */
 	uint16_t cntlid;
 	struct subsys *subsys; /* NULL: the discovery subsystem */
 	uint8_t hostid[16];
@@ -44,6 +45,7 @@ struct ctrls {
 	struct ctrl ctrl[CTRL_MAX];
 	uint32_t next; /* where the search for a free one starts, so that numbers are reused late */
 	uint32_t used;
+	uint32_t changes; /* counts what came and went */
 };
 
 /* A controller without queues; NULL when all are in use. */

@@ -169,9 +169,47 @@ say_ready(const struct options *o, const struct target *t)
 	fflush(stdout);
 }
 
+/* What was said of the controllers so far. */
+struct said {
+	uint32_t changes;
+	bool used[CTRL_MAX];
+	bool queues;
+};
+
+static void
+say_change(const struct ctrl *c, unsigned number)
+{
+	if (c->used)
+		printf("controller %u: %s connected to %s\n", number, c->hostnqn,
+		       c->subsys ? c->subsys->nqn : "the discovery subsystem");
+	else
+		printf("controller %u: gone%s\n", number, c->expired ? ", its host was silent for too long" : "");
+}
+
+static void
+say_changes(struct said *said, const struct server *s)
+{
+	const struct ctrls *all = &s->side.target->ctrls;
+	bool queues = !conn_idle(&s->side);
+
+	if (said->changes == all->changes && said->queues == queues)
+		return;
+	for (unsigned i = 0; i < CTRL_MAX; i++)
+		if (said->used[i] != all->ctrl[i].used)
+			say_change(&all->ctrl[i], i + 1);
+	for (unsigned i = 0; i < CTRL_MAX; i++)
+		said->used[i] = all->ctrl[i].used;
+	if (said->queues && !queues)
+		puts("all queues are closed");
+	said->queues = queues;
+	said->changes = all->changes;
+	fflush(stdout);
+}
+
 int
 serve(const struct options *o, struct target *target)
 {
+	struct said said = {.queues = false};
 	struct server s;
 	struct host host;
 
@@ -182,8 +220,10 @@ serve(const struct options *o, struct target *target)
 		return 1;
 	}
 	say_ready(o, target);
-	while (!cli_stopped())
+	while (!cli_stopped()) {
 		serve_turn(&s);
+		say_changes(&said, &s);
+	}
 	serve_close(&s);
 	host_close(&host);
 	return 0;
