@@ -5,7 +5,6 @@
 
 #include "exec.h"
 
-#define DISCOVERY_NQN "nqn.2014-08.org.nvmexpress.discovery"
 #define CNTLID_DYNAMIC 0xffff
 #define CATTR_NO_FLOW_CTL 0x04      /* disable SQ flow control */
 #define IN_DATA (UINT64_C(1) << 16) /* "invalid parameter" points into the data, not the command */
@@ -95,7 +94,7 @@ run_connect(struct target *t, struct request *req)
 	if (!capsule_connect_parse(raw, &d))
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_SUBNQN_AT);
 	s = find_subsys(t, d.subnqn);
-	if (!s && strcmp(d.subnqn, DISCOVERY_NQN) != 0)
+	if (!s && strcmp(d.subnqn, SUBSYS_DISCOVERY) != 0)
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_SUBNQN_AT);
 	if (!subsys_nqn_valid(d.hostnqn))
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_HOSTNQN_AT);

@@ -60,7 +60,7 @@ fill_ctrl(const struct ctrl *c, struct nvme_id_ctrl *id)
 	fill_common(c, id);
 	if (!s) {
 		id->cntrltype = NVME_CTRL_CNTRLTYPE_DISCOVERY;
-		strcpy(id->subnqn, "nqn.2014-08.org.nvmexpress.discovery");
+		strcpy(id->subnqn, SUBSYS_DISCOVERY);
 		return;
 	}
 	id->cntrltype = NVME_CTRL_CNTRLTYPE_IO;

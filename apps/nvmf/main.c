@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <rte_eal.h>
-#include <rte_errno.h>
 
 #include "bench.h"
 #include "cli.h"
@@ -23,14 +22,10 @@ int
 main(int argc, char **argv)
 {
 	struct options o;
-	int used, result = 1;
+	int used = cli_start("dpdk-iwarp-nvmf", 512, argc, argv), result = 1;
 
-	cli_init("dpdk-iwarp-nvmf");
-	used = rte_eal_init(argc, argv);
 	if (used < 0)
-		return cli_fail("EAL did not start (%s); without hugepages try --no-huge -m 512 --no-pci",
-				rte_strerror(rte_errno));
-	cli_catch_signals();
+		return 1;
 	if (options_parse(argc - used, argv + used, &o, &target))
 		result = run(&o);
 	rte_eal_cleanup();

@@ -103,6 +103,8 @@ take_subsys(const char *nqn, struct target *t)
 {
 	if (!subsys_nqn_valid(nqn))
 		return fail(nqn, "not an NVMe qualified name; those begin with nqn. and have at most 223 octets");
+	if (strcmp(nqn, SUBSYS_DISCOVERY) == 0)
+		return fail(nqn, "that is the discovery subsystem, which is there always");
 	for (int i = 0; i < t->num_subsys; i++)
 		if (strcmp(t->subsys[i].nqn, nqn) == 0)
 			return fail(nqn, "there already; give each subsystem a name of its own");

@@ -47,6 +47,8 @@ fill_part(uint8_t *to, uint32_t len, const uint8_t *src, uint32_t src_len, uint6
 void
 request_fill(struct request *req, const void *src, uint32_t src_len, uint64_t offset)
 {
+	if (offset > src_len)
+		offset = src_len;
 	for (int i = 0; i < req->iovcnt; i++) {
 		fill_part(req->iov[i].iov_base, (uint32_t)req->iov[i].iov_len, src, src_len, offset);
 		offset += req->iov[i].iov_len;

@@ -10,7 +10,7 @@
 bool
 subsys_nqn_valid(const char *nqn)
 {
-	return strncmp(nqn, "nqn.", 4) == 0 && strlen(nqn) <= NQN_MAX;
+	return strncmp(nqn, "nqn.", 4) == 0 && nqn[4] != 0 && strlen(nqn) <= NQN_MAX;
 }
 
 /* A UUID made of a name, version 5 (RFC 4122 §4.3). */

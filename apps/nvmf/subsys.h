@@ -9,6 +9,7 @@
 #include "bdev.h"
 #include "capsule_hdr.h"
 
+#define SUBSYS_DISCOVERY "nqn.2014-08.org.nvmexpress.discovery"
 #define SUBSYS_MAX 16
 #define SUBSYS_NS_MAX 32
 #define SUBSYS_HOSTS_MAX 32
@@ -30,7 +31,7 @@ struct subsys {
 	uint32_t num_ns;
 };
 
-/* True when nqn has the form of a qualified name: "nqn." and at most 223 octets. */
+/* True when nqn has the form of a qualified name: "nqn.", something behind it, at most 223 octets in all. */
 bool subsys_nqn_valid(const char *nqn);
 
 /* Starts a subsystem with nothing in it. */

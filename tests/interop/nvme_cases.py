@@ -167,7 +167,7 @@ def file_system(bench):
             run(bench, f"mkfs.ext4 -q -F {DISK} && mkdir -p /mnt && mount -t ext4 {DISK} /mnt", LONG)
             run(bench, "mkdir /mnt/bin; for f in /usr/bin/* /bin/busybox; do [ $(stat -c %s $f) -lt 2000000 ] && "
                 "cp $f /mnt/bin/; done; cd /mnt && find bin -type f | sort | xargs md5sum >/tmp/sums && "
-                "[ $(wc -l </tmp/sums) -gt 5 ] && umount /mnt", LONG)
+                "[ $(wc -l </tmp/sums) -gt 5 ] && cd / && umount /mnt", LONG)
         with disk(bench, "--ns", file):
             run(bench, f"mount -t ext4 {DISK} /mnt && cd /mnt && md5sum -c /tmp/sums >/tmp/checked && cd / && "
                 "rm -r /mnt/bin && umount /mnt", LONG)
@@ -295,7 +295,7 @@ def clean(run_it, bench):
         run_it(bench)
     except Failed:
         with contextlib.suppress(Failed):
-            run(bench, "nvme disconnect-all; dmesg | tail -n 15", LIMIT)
+            run(bench, "umount -l /mnt; nvme disconnect-all; dmesg | tail -n 15", LIMIT)
         raise
 
 
