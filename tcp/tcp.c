@@ -139,19 +139,16 @@ int
 tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote, const struct tcp_attr *attr,
 	 uint32_t owner, uint64_t now_ns, uint32_t *conn)
 {
-	const struct iw_addr *own = &net_if(tcp->net)->addr;
-	struct iw_addr from = *local;
+	struct iw_addr from, to = net_own_scoped(tcp->net, remote);
 	struct tcp_conn *c;
-	int err;
+	int err = net_own_source(tcp->net, local, remote, &from);
 
-	if (!iw_addr_is_any(local) && !iw_addr_eq_ip(local, own))
-		return -IW_E_ADDRNOTAVAIL;
-	if (remote->port == 0 || iw_addr_eq_ip(remote, own))
+	if (err)
+		return err;
+	if (remote->port == 0 || net_own_is(tcp->net, remote))
 		return -IW_E_HOSTUNREACH;
 	tcp->now_ns = now_ns;
-	from = *own;
-	from.port = local->port;
-	c = create_on_port(tcp, &from, remote, now_ns, &err);
+	c = create_on_port(tcp, &from, &to, now_ns, &err);
 	if (!c)
 		return err;
 	tcp_conn_set_attr(tcp, c, attr);

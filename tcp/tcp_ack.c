@@ -40,16 +40,26 @@ is_duplicate(const struct tcp_conn *c, const struct tcp_seg *seg)
 	       (uint32_t)seg->wnd << c->snd_wscale == c->snd_wnd;
 }
 
-/* Karn's rule holds for times of our own; an echoed timestamp tells which transmission was meant (RFC 7323 §4). */
-static void
-sample_rtt(struct tcp_conn *c, const struct tcp_seg *seg, const struct tcp_txq_delta *d, uint64_t now_ns)
+/* How long ago left what the peer echoes, rounded up; IW_NEVER: it does not say. */
+static uint64_t
+echoed_rtt(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
 	uint32_t ticks = tcp_isn_tsval(now_ns, c->ts_offset) - seg->tsecr;
 
+	return seg->has_ts && seg->tsecr && ticks <= TCP_RTO_MAX_NS / IW_MS ? (ticks + 1) * IW_MS : IW_NEVER;
+}
+
+/* Karn's rule holds for times of our own; an echoed timestamp tells which transmission was meant (RFC 7323 §4), and is
+ * a bound for the others: a record sent once may be reported late because the reports before were lost. */
+static void
+sample_rtt(struct tcp_conn *c, const struct tcp_seg *seg, const struct tcp_txq_delta *d, uint64_t now_ns)
+{
+	uint64_t echoed = echoed_rtt(c, seg, now_ns);
+
 	if (d->has_rtt)
-		tcp_rtt_sample(&c->rtt, now_ns - d->rtt_sent_ns, now_ns);
-	else if (d->acked && seg->has_ts && seg->tsecr && ticks <= TCP_RTO_MAX_NS / IW_MS)
-		tcp_rtt_sample(&c->rtt, ticks ? ticks * IW_MS : IW_MS, now_ns);
+		tcp_rtt_sample(&c->rtt, iw_time_min(now_ns - d->rtt_sent_ns, echoed), now_ns);
+	else if (d->acked && echoed != IW_NEVER)
+		tcp_rtt_sample(&c->rtt, echoed > IW_MS ? echoed - IW_MS : IW_MS, now_ns);
 	else if (d->acked)
 		tcp_rtt_progress(&c->rtt);
 }

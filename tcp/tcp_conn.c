@@ -83,7 +83,7 @@ tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_ad
 	c->local = *local;
 	c->remote = *remote;
 	c->tuple = tcp_tuple_of(local, remote);
-	*err = net_route(tcp->net, remote, &c->route);
+	*err = net_route_from(tcp->net, local, remote, &c->route);
 	if (*err == 0)
 		*err = enter_demux(tcp, c);
 	if (*err) {

@@ -40,7 +40,7 @@ tcp_listen(struct tcp *tcp, struct iw_addr *addr, uint32_t backlog, uint32_t own
 	struct tcp_listener *l;
 	int err;
 
-	if (!iw_addr_is_any(addr) && !iw_addr_eq_ip(addr, &net_if(tcp->net)->addr))
+	if (!iw_addr_is_any(addr) && !net_own_is(tcp->net, addr))
 		return -IW_E_ADDRNOTAVAIL;
 	l = (struct tcp_listener *)iw_pool_get(&tcp->listeners, listener);
 	if (!l)

@@ -228,7 +228,7 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 	struct path path = {local, remote, &route};
 	struct rte_mbuf *m;
 
-	if (net_route(tcp->net, remote, &route))
+	if (net_route_from(tcp->net, local, remote, &route))
 		return;
 	m = empty_mbuf(tcp);
 	if (m)

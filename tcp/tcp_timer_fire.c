@@ -8,7 +8,7 @@
 
 #define KEEPALIVE_STEP_MIN_NS IW_SEC
 #define KEEPALIVE_STEP_MAX_NS (75 * IW_SEC)
-#define R1_RETRANSMITS 3 /* RFC 9293 §3.8.3: negative advice to the layer below */
+#define R1_RETRANSMITS 1 /* RFC 9293 §3.8.3: negative advice to the layer below; early, for a gateway that moved */
 
 static bool
 in_handshake(const struct tcp_conn *c)

@@ -11,12 +11,13 @@
 #define PING_SIZE 64
 #define PING_SIZE_MAX 65535
 
-enum { OPT_IP = 256, OPT_GW, OPT_MTU, OPT_NO_CRC, OPT_NO_P2P, OPT_PORT };
+enum { OPT_IP = 256, OPT_GW, OPT_VLAN, OPT_MTU, OPT_NO_CRC, OPT_NO_P2P, OPT_PORT };
 
 void
 options_usage(void)
 {
-	fputs("dpdk-iwarp-app [EAL options] -- --ip ADDR/LEN [--gw ADDR] [--mtu N] [--port ID] [--no-crc] [--no-p2p] "
+	fputs("dpdk-iwarp-app [EAL options] -- --ip ADDR/LEN [--gw ADDR] [--vlan N] [--mtu N] [--port ID] [--no-crc] "
+	      "[--no-p2p] "
 	      "COMMAND\n"
 	      "\n"
 	      "  ping -s [-a ADDR] [-p PORT] [-C N] [-v] [-V]          serve rping clients, one after another (-C: "
@@ -24,8 +25,12 @@ options_usage(void)
 	      "  ping -c -a ADDR [-p PORT] [-C N] [-S BYTES] [-v] [-V] be an rping client\n"
 	      "  info                                                  what the port and the RDMA devices can do\n"
 	      "\n"
-	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's)\n"
-	      "  --gw ADDR       next hop for other networks\n"
+	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's); one of IPv4, several of "
+	      "IPv6;\n"
+	      "                  auto: IPv6 addresses and router by advertisement\n"
+	      "  --gw ADDR       next hop for other networks; one for each family\n"
+	      "  --vlan N        be in this IEEE 802.1Q VLAN only\n"
+	      "  ADDR of IPv6 link-local: fe80::1%0 or fe80::1%eth1 (DPDK port, or the interface behind it)\n"
 	      "  --mtu N         layer-3 MTU, when the port's is not the one wanted\n"
 	      "  --port ID       DPDK port (0)\n"
 	      "  --no-crc        do not ask for the MPA CRC\n"
@@ -43,10 +48,14 @@ take_global(int opt, const char *arg, struct options *o)
 
 	switch (opt) {
 	case OPT_IP:
-		h->has_ip = cli_address_len("--ip", arg, &h->ip, &h->prefix_len);
-		return h->has_ip;
+		return host_option_ip(h, arg);
 	case OPT_GW:
-		return cli_address("--gw", arg, &h->gateway);
+		return host_option_gateway(h, arg);
+	case OPT_VLAN:
+		if (!cli_number("--vlan", arg, 1, 4094, &n))
+			return false;
+		h->vlan = (uint16_t)n;
+		return true;
 	case OPT_MTU:
 		if (!cli_number("--mtu", arg, 576, 65535, &n))
 			return false;
@@ -73,10 +82,15 @@ static bool
 parse_global(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{"ip", required_argument, NULL, OPT_IP},   {"gw", required_argument, NULL, OPT_GW},
-		{"mtu", required_argument, NULL, OPT_MTU}, {"port", required_argument, NULL, OPT_PORT},
-		{"no-crc", no_argument, NULL, OPT_NO_CRC}, {"no-p2p", no_argument, NULL, OPT_NO_P2P},
-		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+		{"ip", required_argument, NULL, OPT_IP},
+		{"gw", required_argument, NULL, OPT_GW},
+		{"vlan", required_argument, NULL, OPT_VLAN},
+		{"mtu", required_argument, NULL, OPT_MTU},
+		{"port", required_argument, NULL, OPT_PORT},
+		{"no-crc", no_argument, NULL, OPT_NO_CRC},
+		{"no-p2p", no_argument, NULL, OPT_NO_P2P},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int opt;
 

@@ -6,7 +6,8 @@
 #include "ping.h"
 #include "ping_session.h"
 
-#define SESSIONS 32 /* at once: a client that comes while another one closes need not wait */
+#define CONFLICTS_EVERY 65536 /* turns */
+#define SESSIONS 32           /* at once: a client that comes while another one closes need not wait */
 #define GOODBYE_NS UINT64_C(3000000000)
 
 struct server {
@@ -209,8 +210,8 @@ listen_on(struct server *v)
 			 v->o->addr.port, iw_err_text(err));
 		return false;
 	}
-	printf("listening on %s:%u\n", iw_addr_format(v->o->has_addr ? &v->o->addr : &v->o->host.ip, ip, sizeof(ip)),
-	       v->o->addr.port);
+	iw_addr_format(v->o->has_addr ? &v->o->addr : &v->o->host.ip, ip, sizeof(ip));
+	printf(strchr(ip, ':') ? "listening on [%s]:%u\n" : "listening on %s:%u\n", ip, v->o->addr.port);
 	fflush(stdout);
 	return true;
 }
@@ -223,8 +224,11 @@ run(struct server *v, struct host *host)
 	if (!v->pd)
 		return cli_fail("no memory for a protection domain");
 	if (listen_on(v)) {
-		while (!cli_stopped() && !(v->o->count && v->finished))
+		for (uint32_t n = 1; !cli_stopped() && !(v->o->count && v->finished); n++) {
 			turn(v);
+			if (n % CONFLICTS_EVERY == 0)
+				host_report_conflicts(host);
+		}
 		stop(v);
 	} else {
 		v->failed = true;

@@ -47,11 +47,26 @@ cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uin
 	return false;
 }
 
+/* "fe80::1%eth1" as "fe80::1%0": the library knows ports by number. */
+static const char *
+number_zone(const char *text, char *buf, size_t len)
+{
+	const char *percent = strchr(text, '%');
+	uint16_t port_id;
+
+	if (!percent || (percent[1] >= '0' && percent[1] <= '9') || iw_port_find(percent + 1, &port_id) != 0)
+		return text;
+	snprintf(buf, len, "%.*s%%%u", (int)(percent - text), text, port_id);
+	return buf;
+}
+
 bool
 cli_address(const char *option, const char *text, struct iw_addr *addr)
 {
+	char numbered[IW_ADDR_TEXT];
+
 	memset(addr, 0, sizeof(*addr));
-	if (iw_addr_parse(text, addr) == 0)
+	if (iw_addr_parse(number_zone(text, numbered, sizeof(numbered)), addr) == 0)
 		return true;
 	cli_fail("%s %s: not an IP address", option, text);
 	return false;

@@ -7,12 +7,52 @@
 #include "cli.h"
 
 #define LINK_WAIT_NS UINT64_C(5000000000)
+#define ADDRS_WAIT_NS UINT64_C(3000000000)
+#define ROUTER_WAIT_NS UINT64_C(12000000000) /* three solicitations, 4 s apart (RFC 4861 §10) */
+#define ADDRS 16
 #define QUIET_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
 #define LINGER_NS UINT64_C(1000000000)
 
 /* net_memif (DPDK 22.11) unmaps its rings from the interrupt thread when the other process ends, also under a burst
  * that is being received at that moment; a process that lingers is likely to meet it, so it polls now and then only. */
 #define LINGER_PAUSE_US 1000
+
+static bool
+is_set(const struct iw_addr *addr)
+{
+	static const uint8_t none[sizeof(addr->ip)];
+
+	return memcmp(addr->ip, none, sizeof(none)) != 0;
+}
+
+bool
+host_option_ip(struct host_options *options, const char *text)
+{
+	struct iw_engine_addr *more = &options->more[options->n_more];
+
+	if (strcmp(text, "auto") == 0) {
+		options->autoconf = options->has_ip = true;
+		return true;
+	}
+	if (is_set(&options->ip) && options->n_more == IW_ENGINE_MORE_ADDRS) {
+		cli_fail("--ip %s: at most %d addresses", text, IW_ENGINE_MORE_ADDRS + 1);
+		return false;
+	}
+	if (is_set(&options->ip)) {
+		options->n_more++;
+		return cli_address_len("--ip", text, &more->ip, &more->prefix_len);
+	}
+	options->has_ip = cli_address_len("--ip", text, &options->ip, &options->prefix_len);
+	return options->has_ip;
+}
+
+bool
+host_option_gateway(struct host_options *options, const char *text)
+{
+	bool first = !is_set(&options->gateway);
+
+	return cli_address("--gw", text, first ? &options->gateway : &options->gateway6);
+}
 
 static bool
 link_comes_up(struct host *host, uint16_t port_id)
@@ -40,6 +80,12 @@ open_engine(struct host *host, const struct host_options *options)
 					  .addr = options->ip,
 					  .prefix_len = options->prefix_len,
 					  .gateway = options->gateway,
+					  .gateway6 = options->gateway6,
+					  .more_addrs = options->more,
+					  .n_more_addrs = options->n_more,
+					  .autoconf = options->autoconf,
+					  .no_claim = options->no_claim,
+					  .vlan = options->vlan,
 					  .mtu = options->mtu};
 	char why[256];
 	int err;
@@ -52,6 +98,76 @@ open_engine(struct host *host, const struct host_options *options)
 	if (why[0])
 		cli_fail("note: %s", why);
 	return true;
+}
+
+static void
+print_conflict(const struct iw_addr_info *a, const char *what)
+{
+	const uint8_t *mac = a->conflict_mac;
+	char ip[IW_ADDR_TEXT];
+
+	cli_fail("%s: address in use by %02x:%02x:%02x:%02x:%02x:%02x%s", iw_addr_format(&a->ip, ip, sizeof(ip)),
+		 mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], what);
+}
+
+/* Of IPv6, and not of this link alone. */
+static bool
+is_routable6(const struct iw_addr *a)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return memcmp(a->ip, mapped, sizeof(mapped)) != 0 && !(a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80);
+}
+
+/* What is still awaited: whether somebody objects, or a router. */
+static bool
+is_settled(const struct host *host, const struct host_options *options, bool *duplicate)
+{
+	struct iw_addr_info a[ADDRS];
+	int n = iw_engine_addrs(host->engine, a, ADDRS);
+	bool settled = true, learned = !options->autoconf;
+
+	for (int i = 0; i < n && i < ADDRS; i++) {
+		settled = settled && a[i].state != IW_ADDR_TENTATIVE;
+		learned = learned || (a[i].state == IW_ADDR_READY && is_routable6(&a[i].ip));
+		if (a[i].state == IW_ADDR_DUPLICATE && !*duplicate) {
+			*duplicate = true;
+			print_conflict(&a[i], "; give this host another one");
+		}
+	}
+	return settled && learned;
+}
+
+static bool
+addresses_settle(struct host *host, const struct host_options *options)
+{
+	uint64_t end = iw_engine_now(host->engine) + (options->autoconf ? ROUTER_WAIT_NS : ADDRS_WAIT_NS);
+	bool duplicate = false, settled;
+
+	do {
+		iw_engine_poll(host->engine);
+		settled = is_settled(host, options, &duplicate);
+	} while (!settled && !duplicate && iw_engine_now(host->engine) < end && !cli_stopped());
+	if (!settled && !duplicate && options->autoconf)
+		cli_fail("note: no IPv6 router has advertised a prefix; link-local addresses only");
+	return !duplicate;
+}
+
+void
+host_report_conflicts(struct host *host)
+{
+	struct iw_addr_info a[ADDRS];
+	int n = iw_engine_addrs(host->engine, a, ADDRS);
+	uint32_t sum = 0;
+
+	for (int i = 0; i < n && i < ADDRS; i++)
+		sum += a[i].conflicts;
+	if (sum == host->conflicts)
+		return;
+	host->conflicts = sum;
+	for (int i = 0; i < n && i < ADDRS; i++)
+		if (a[i].conflicts)
+			print_conflict(&a[i], ", too");
 }
 
 bool
@@ -75,7 +191,7 @@ host_open(struct host *host, const struct host_options *options)
 		cli_fail("no memory for a domain");
 		return false;
 	}
-	if (open_engine(host, options) && link_comes_up(host, options->port_id))
+	if (open_engine(host, options) && link_comes_up(host, options->port_id) && addresses_settle(host, options))
 		return true;
 	host_close(host);
 	return false;

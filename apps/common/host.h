@@ -10,22 +10,35 @@
 struct host_options {
 	struct iw_addr ip, gateway;
 	uint8_t prefix_len;
-	bool has_ip;
-	uint16_t mtu; /* 0: the port's */
+	bool has_ip; /* or autoconf */
+	struct iw_engine_addr more[IW_ENGINE_MORE_ADDRS];
+	uint32_t n_more;
+	struct iw_addr gateway6; /* beside an IPv4 gateway */
+	bool autoconf, no_claim;
+	uint16_t vlan; /* 0: untagged */
+	uint16_t mtu;  /* 0: the port's */
 	uint16_t port_id;
 };
 
 struct host {
 	struct iw_domain *domain;
 	struct iw_engine *engine;
+	uint32_t conflicts; /* reported */
 };
 
-/* Opens the port and waits for its link; an error line and false when that fails. */
+/* One --ip ADDRESS/LENGTH or --ip auto, and one --gw ADDRESS, of either family each; false after an error line. */
+bool host_option_ip(struct host_options *options, const char *text);
+bool host_option_gateway(struct host_options *options, const char *text);
+
+/* Opens the port, waits for its link and until it is sure that nobody else has its addresses; an error line and false
+ * when one of that fails. */
 bool host_open(struct host *host, const struct host_options *options);
 /* Answers until nothing has come for a moment (a second at most): a peer whose last FIN was not acknowledged sends
  * it again, and would wait for long if nobody were there; and some drivers (memif) take back what the peer has not yet
  * fetched.  For an end that hung up. */
 void host_linger(struct host *host);
+/* A line for each address that somebody else has claimed since the last call. */
+void host_report_conflicts(struct host *host);
 /* Tells peers, frees everything. */
 void host_close(struct host *host);
 

@@ -63,6 +63,7 @@ loopback_open(struct loopback *l, const struct options *o)
 	l->client.host.port_id = l->port_a;
 	l->server.host.port_id = l->port_b;
 	l->client.host.has_ip = l->server.host.has_ip = true;
+	l->client.host.no_claim = l->server.host.no_claim = true; /* nobody else is on this wire */
 	l->client.host.prefix_len = l->server.host.prefix_len = 24;
 	iw_addr_parse("192.0.2.1", &l->client.host.ip);
 	iw_addr_parse("192.0.2.2", &l->server.host.ip);

@@ -15,7 +15,7 @@
 #define BW_DEPTH 128
 #define RX_DEPTH 512
 
-enum { OPT_IP = 256, OPT_GW, OPT_MTU, OPT_PORT_ID, OPT_VERB, OPT_TEST, OPT_SERVER, OPT_NO_CRC, OPT_GBITS };
+enum { OPT_IP = 256, OPT_GW, OPT_VLAN, OPT_MTU, OPT_PORT_ID, OPT_VERB, OPT_TEST, OPT_SERVER, OPT_NO_CRC, OPT_GBITS };
 
 void
 options_usage(void)
@@ -35,7 +35,7 @@ options_usage(void)
 	      "  -l N      requests of one post (1)           -I BYTES  inline (bw 0, lat 220)\n"
 	      "  -p PORT   18515                              -N        no peak\n"
 	      "  --report_gbits\n"
-	      "  --ip ADDR/LEN --gw ADDR --port ID            own address (needed with --server and ADDR)\n"
+	      "  --ip ADDR/LEN|auto --gw ADDR --vlan N --port ID   own address (needed with --server and ADDR)\n"
 	      "  --mtu N   layer-3 MTU (loopback 9000)        --no-crc  do not ask for the MPA CRC\n",
 	      stdout);
 }
@@ -121,16 +121,28 @@ take_letter(int opt, const char *arg, struct options *o)
 }
 
 static bool
+take_vlan(const char *arg, struct host_options *h)
+{
+	uint64_t n;
+
+	if (!cli_number("--vlan", arg, 1, 4094, &n))
+		return false;
+	h->vlan = (uint16_t)n;
+	return true;
+}
+
+static bool
 take_long(int opt, const char *arg, struct options *o)
 {
 	struct host_options *h = &o->host;
 
 	switch (opt) {
 	case OPT_IP:
-		h->has_ip = cli_address_len("--ip", arg, &h->ip, &h->prefix_len);
-		return h->has_ip;
+		return host_option_ip(h, arg);
 	case OPT_GW:
-		return cli_address("--gw", arg, &h->gateway);
+		return host_option_gateway(h, arg);
+	case OPT_VLAN:
+		return take_vlan(arg, h);
 	case OPT_MTU:
 		return take_u16("--mtu", arg, 576, &h->mtu);
 	case OPT_PORT_ID:
@@ -162,6 +174,7 @@ take_all(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {
 		{"ip", required_argument, NULL, OPT_IP},
 		{"gw", required_argument, NULL, OPT_GW},
+		{"vlan", required_argument, NULL, OPT_VLAN},
 		{"mtu", required_argument, NULL, OPT_MTU},
 		{"port", required_argument, NULL, OPT_PORT_ID},
 		{"verb", required_argument, NULL, OPT_VERB},

@@ -19,7 +19,15 @@ struct iw_env {
 };
 
 /* Which keyed hash: the same input never gives related outputs for two purposes. */
-enum iw_env_purpose { IW_HASH_DRAW, IW_HASH_ISN, IW_HASH_TSOFF, IW_HASH_DEMUX, IW_HASH_STAG, IW_HASH_PORT };
+enum iw_env_purpose {
+	IW_HASH_DRAW,
+	IW_HASH_ISN,
+	IW_HASH_TSOFF,
+	IW_HASH_DEMUX,
+	IW_HASH_STAG,
+	IW_HASH_PORT,
+	IW_HASH_FLOW
+};
 
 /* SipHash-2-4 of len octets under the secret, for one purpose. */
 uint64_t iw_env_hash(const struct iw_env *env, enum iw_env_purpose purpose, const void *data, size_t len);

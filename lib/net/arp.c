@@ -15,6 +15,16 @@ sender_is_sane(const struct arp_hdr *h)
 	return eth_mac_is_station(h->sender_mac) && (h->sender_ip == 0 || !ipv4_is_reserved(h->sender_ip));
 }
 
+/* RFC 5227: whoever says that it has our address (§2.1.1, §2.4); while we probe also who probes for it (§2.1.1). */
+static bool
+is_conflict(const struct arp_self *self, const struct arp_hdr *h)
+{
+	if (!self->ip)
+		return false;
+	return h->sender_ip == self->ip ||
+	       (self->tentative && h->op == ARP_OP_REQUEST && h->sender_ip == 0 && h->target_ip == self->ip);
+}
+
 static void
 judge(const struct arp_self *self, struct arp_rx *rx)
 {
@@ -34,6 +44,7 @@ arp_rx(const struct arp_self *self, const struct rte_mbuf *m, uint32_t off, stru
 	uint8_t buf[ARP_HDR_LEN];
 	const uint8_t *p = rte_pktmbuf_read(m, off, ARP_HDR_LEN, buf);
 
+	rx->conflict = false;
 	if (!p || !arp_hdr_parse(p, ARP_HDR_LEN, &rx->hdr) ||
 	    (rx->hdr.op != ARP_OP_REQUEST && rx->hdr.op != ARP_OP_REPLY))
 		return net_drop(&c->rx_arp_malformed);
@@ -41,11 +52,12 @@ arp_rx(const struct arp_self *self, const struct rte_mbuf *m, uint32_t off, stru
 		return net_drop(&c->rx_arp_bad_sender);
 	if (memcmp(rx->hdr.sender_mac, self->mac, 6) == 0)
 		return net_drop(&c->rx_arp_own);
-	if (self->ip && rx->hdr.sender_ip == self->ip)
+	rx->conflict = is_conflict(self, &rx->hdr);
+	if (rx->conflict)
 		return net_drop(&c->rx_arp_conflict);
 	c->rx_arp++;
 	judge(self, rx);
-	if (!self->ip)
+	if (!self->ip || self->tentative)
 		rx->answer = rx->learn = false;
 	return true;
 }
@@ -92,4 +104,20 @@ arp_request(const struct arp_self *self, struct rte_mempool *pool, uint32_t targ
 
 	h.target_ip = target_ip;
 	return make(pool, to_mac ? to_mac : everybody, &h);
+}
+
+struct rte_mbuf *
+arp_probe(const struct arp_self *self, struct rte_mempool *pool)
+{
+	struct arp_hdr h = from_us(self, ARP_OP_REQUEST);
+
+	h.sender_ip = 0;
+	h.target_ip = self->ip;
+	return make(pool, everybody, &h);
+}
+
+struct rte_mbuf *
+arp_announce(const struct arp_self *self, struct rte_mempool *pool)
+{
+	return arp_request(self, pool, self->ip, NULL);
 }

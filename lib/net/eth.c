@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "vlan.h"
+
 static const uint8_t everybody[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 /* Nobody else looks at pkt_len twice: a driver that lies about it must not send a reader past the last segment. */
@@ -18,13 +20,6 @@ lengths_agree(const struct rte_mbuf *m)
 	return sum == m->pkt_len;
 }
 
-/* The port may have taken the tag out of the frame. */
-static bool
-was_stripped(const struct rte_mbuf *m)
-{
-	return m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED && m->vlan_tci & 0x0fff;
-}
-
 static bool
 parse(const struct rte_mbuf *m, struct eth_hdr *h)
 {
@@ -35,38 +30,50 @@ parse(const struct rte_mbuf *m, struct eth_hdr *h)
 	return p && eth_hdr_parse(p, len, h);
 }
 
+/* To everybody, or to a group of IPv6 (RFC 2464 §7): of which, the IPv6 header says. */
 static bool
-is_for_us(const struct eth_hdr *h, const uint8_t mac[6], struct net_counters *c, bool *broadcast)
+is_group_for_us(const struct eth_hdr *h, const struct eth_self *self)
 {
-	*broadcast = false;
+	if (memcmp(h->dst, everybody, 6) == 0)
+		return true;
+	return self->ipv6 && h->type == ETH_TYPE_IPV6 && h->dst[0] == 0x33 && h->dst[1] == 0x33;
+}
+
+static bool
+is_for_us(const struct eth_hdr *h, const struct eth_self *self, struct net_counters *c, bool *group)
+{
+	*group = false;
 	if (!eth_mac_is_station(h->src))
 		return net_drop(&c->rx_bad_src_mac);
-	if (memcmp(h->dst, mac, 6) == 0)
+	if (memcmp(h->dst, self->mac, 6) == 0)
 		return true;
-	*broadcast = memcmp(h->dst, everybody, 6) == 0;
-	if (*broadcast)
+	*group = is_group_for_us(h, self);
+	if (*group)
 		return true;
 	return net_drop(eth_mac_is_group(h->dst) ? &c->rx_multicast : &c->rx_not_our_mac);
 }
 
 static enum eth_kind
-classify(const struct eth_hdr *h, struct net_counters *c)
+classify(const struct eth_hdr *h, const struct eth_self *self, struct net_counters *c)
 {
-	if (h->type == ETH_TYPE_IPV4)
+	switch (h->type) {
+	case ETH_TYPE_IPV4:
 		return ETH_IPV4;
-	if (h->type == ETH_TYPE_ARP)
+	case ETH_TYPE_IPV6:
+		if (self->ipv6)
+			return ETH_IPV6;
+		c->rx_ipv6_off++;
+		return ETH_DROP;
+	case ETH_TYPE_ARP:
 		return ETH_ARP;
-	if (h->type == ETH_TYPE_IPV6)
-		c->rx_ipv6_unsupported++;
-	else if (h->type < ETH_TYPE_MIN)
-		c->rx_llc++;
-	else
-		c->rx_unknown_ethertype++;
-	return ETH_DROP;
+	default:
+		++*(h->type < ETH_TYPE_MIN ? &c->rx_llc : &c->rx_unknown_ethertype);
+		return ETH_DROP;
+	}
 }
 
 struct eth_frame
-eth_rx(const struct rte_mbuf *m, const uint8_t mac[6], struct net_counters *c)
+eth_rx(const struct rte_mbuf *m, const struct eth_self *self, struct net_counters *c)
 {
 	struct eth_frame f = {.kind = ETH_DROP};
 	struct eth_hdr h;
@@ -75,12 +82,12 @@ eth_rx(const struct rte_mbuf *m, const uint8_t mac[6], struct net_counters *c)
 		c->rx_bad_mbuf++;
 	else if (!parse(m, &h))
 		c->rx_runt++;
-	else if (!is_for_us(&h, mac, c, &f.broadcast))
+	else if (!is_for_us(&h, self, c, &f.group))
 		return f;
-	else if (h.vlan || was_stripped(m))
+	else if (!vlan_is_ours(m, &h, self->vlan))
 		c->rx_vlan++;
 	else {
-		f.kind = classify(&h, c);
+		f.kind = classify(&h, self, c);
 		f.l3_off = h.len;
 	}
 	return f;

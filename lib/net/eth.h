@@ -11,18 +11,26 @@
 #include "eth_hdr.h"
 #include "net_counters.h"
 
-enum eth_kind { ETH_DROP, ETH_ARP, ETH_IPV4 };
+/* Whose frames are taken. */
+struct eth_self {
+	uint8_t mac[6];
+	uint16_t vlan; /* 0: untagged */
+	bool ipv6;     /* IPv6 and its groups, too */
+};
+
+enum eth_kind { ETH_DROP, ETH_ARP, ETH_IPV4, ETH_IPV6 };
 
 struct eth_frame {
 	enum eth_kind kind;
-	bool broadcast;
+	bool group;      /* to everybody, or to a group of IPv6 */
 	uint32_t l3_off; /* of what the frame carries */
 };
 
-/* Classifies a frame for the station `mac`: takes what is addressed to it or to everybody.  ETH_DROP was counted. */
-struct eth_frame eth_rx(const struct rte_mbuf *m, const uint8_t mac[6], struct net_counters *c);
+/* Classifies a frame: takes what is addressed to us, to everybody or to a group of IPv6, in our VLAN.  ETH_DROP was
+ * counted. */
+struct eth_frame eth_rx(const struct rte_mbuf *m, const struct eth_self *self, struct net_counters *c);
 
-/* Puts a header in front; headroom of ETH_HDR_LEN is the caller's promise. */
+/* Puts an untagged header in front; headroom of ETH_HDR_LEN is the caller's promise. */
 void eth_emit(struct rte_mbuf *m, const uint8_t dst[6], const uint8_t src[6], uint16_t type);
 
 /* ---- inline ---- */

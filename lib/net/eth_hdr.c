@@ -16,6 +16,7 @@ eth_hdr_parse(const uint8_t *p, uint32_t len, struct eth_hdr *h)
 	memcpy(h->src, p + 6, 6);
 	h->type = be_get16(p + 12);
 	h->vlan = 0;
+	h->service_tag = h->type == ETH_TYPE_QINQ;
 	h->len = ETH_HDR_LEN;
 	if (h->type != ETH_TYPE_VLAN && h->type != ETH_TYPE_QINQ)
 		return true;
@@ -39,4 +40,12 @@ void
 eth_hdr_set_dst(uint8_t *p, const uint8_t dst[6])
 {
 	memcpy(p, dst, 6);
+}
+
+void
+eth_hdr_push_tag(uint8_t *p, uint16_t vlan)
+{
+	memmove(p, p + ETH_TAG_LEN, 12);
+	be_put16(p + 12, ETH_TYPE_VLAN);
+	be_put16(p + 14, vlan);
 }

@@ -19,9 +19,10 @@
 
 struct eth_hdr {
 	uint8_t dst[6], src[6];
-	uint16_t type; /* behind the tag, if there is one */
-	uint16_t vlan; /* 0: untagged or priority-tagged */
-	uint32_t len;  /* octets of the header */
+	uint16_t type;    /* behind the tag, if there is one */
+	uint16_t vlan;    /* 0: untagged or priority-tagged */
+	bool service_tag; /* IEEE 802.1ad */
+	uint32_t len;     /* octets of the header */
 };
 
 /* false: cut short. */
@@ -29,6 +30,9 @@ bool eth_hdr_parse(const uint8_t *p, uint32_t len, struct eth_hdr *h);
 
 /* Writes ETH_HDR_LEN octets, untagged. */
 void eth_hdr_emit(uint8_t *p, const uint8_t dst[6], const uint8_t src[6], uint16_t type);
+
+/* Makes an untagged frame that begins ETH_TAG_LEN octets behind p a tagged one that begins at p; priority 0. */
+void eth_hdr_push_tag(uint8_t *p, uint16_t vlan);
 
 /* Sets the destination of a frame that waited to learn it. */
 void eth_hdr_set_dst(uint8_t *p, const uint8_t dst[6]);

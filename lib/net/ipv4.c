@@ -9,16 +9,16 @@
 #include "net.h"
 
 struct ipv4_if
-ipv4_if_from(const struct netif *nif)
+ipv4_if_from(const struct netif *nif, uint32_t own, uint8_t prefix_len)
 {
-	return (struct ipv4_if){
-		.own = iw_addr_v4(&nif->addr),
-		.mask = nif->prefix_len == 0 ? 0 : ~UINT32_C(0) << (32 - (nif->prefix_len > 32 ? 32 : nif->prefix_len)),
-		.gateway = iw_addr_v4(&nif->gateway),
-		.mtu = nif->mtu,
-		.trust_rx_cksum = nif->rx_cksum,
-		.tx_ip_cksum = nif->tx_ip_cksum,
-		.tx_tcp_cksum = nif->tx_tcp_cksum};
+	return (struct ipv4_if){.own = own,
+				.mask = prefix_len == 0 ? 0
+							: ~UINT32_C(0) << (32 - (prefix_len > 32 ? 32 : prefix_len)),
+				.gateway = iw_addr_v4(&nif->gateway),
+				.mtu = nif->mtu,
+				.trust_rx_cksum = nif->rx_cksum,
+				.tx_ip_cksum = nif->tx_ip_cksum,
+				.tx_tcp_cksum = nif->tx_tcp_cksum};
 }
 
 bool

@@ -20,8 +20,8 @@ struct ipv4_if {
 	bool tx_ip_cksum, tx_tcp_cksum; /* the port makes them */
 };
 
-/* own is 0 when the port's address is not IPv4: then every packet is for somebody else. */
-struct ipv4_if ipv4_if_from(const struct netif *nif);
+/* own 0: we have no IPv4 address, then every packet is for somebody else. */
+struct ipv4_if ipv4_if_from(const struct netif *nif, uint32_t own, uint8_t prefix_len);
 
 struct ipv4_rx {
 	struct ipv4_hdr hdr;

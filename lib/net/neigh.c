@@ -45,11 +45,7 @@ free_waiting(struct neigh *e)
 void
 neigh_fini(struct neigh_table *t)
 {
-	uint32_t pos = 0;
-	struct neigh *e;
-
-	while ((e = iw_pool_walk(&t->pool, &pos)) != NULL)
-		free_waiting(e);
+	neigh_flush_waiting(t);
 	iw_pool_fini(&t->pool);
 	iw_env_free(t->buckets);
 	t->buckets = NULL;
@@ -322,6 +318,18 @@ neigh_wait(struct neigh_table *t, uint32_t handle, struct rte_mbuf *m)
 			e->waiting[i] = e->waiting[i + 1];
 	}
 	e->waiting[e->n_waiting++] = m;
+}
+
+void
+neigh_flush_waiting(struct neigh_table *t)
+{
+	uint32_t pos = 0;
+	struct neigh *e;
+
+	while ((e = iw_pool_walk(&t->pool, &pos)) != NULL) {
+		t->counters->neigh_wait_failed += e->n_waiting;
+		free_waiting(e);
+	}
 }
 
 void

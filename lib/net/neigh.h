@@ -99,6 +99,9 @@ enum neigh_use neigh_use(struct neigh_table *t, uint32_t *handle, const struct i
 /* Takes over a packet after NEIGH_USE_WAIT; of more than NEIGH_WAITING the oldest is freed. */
 void neigh_wait(struct neigh_table *t, uint32_t handle, struct rte_mbuf *m);
 
+/* Frees every packet that waits. */
+void neigh_flush_waiting(struct neigh_table *t);
+
 /* addr was heard to be at mac.  Fills released[] with packets that waited for that, the caller's from now on, and
  * returns how many.  Makes an entry for NEIGH_ASKED_US only, and then at no used neighbour's expense. */
 uint32_t neigh_learn(struct neigh_table *t, const struct iw_addr *addr, const uint8_t mac[6], enum neigh_how how,

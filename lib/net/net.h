@@ -27,7 +27,7 @@ struct net; /* one engine's */
 
 enum net_verdict {
 	NET_DROP,     /* counted and freed */
-	NET_EATEN,    /* was for this room (ARP, ND); freed */
+	NET_EATEN,    /* was for this room (ARP, neighbour discovery); freed */
 	NET_TCP,      /* pkt is filled; the caller owns the mbuf */
 	NET_ICMP_ERR, /* err is filled; the mbuf is freed */
 	NET_HOST      /* IP packet for our address that is neither: for the host path; the caller owns the mbuf */
@@ -52,7 +52,7 @@ struct net_icmp_err {
 	enum { NET_ICMP_SOFT, NET_ICMP_HARD, NET_ICMP_TOOBIG } kind;
 };
 
-/* NULL when memory is short. */
+/* NULL when memory is short or the addresses of nif do not go together (two of IPv4, one twice). */
 struct net *net_create(struct iw_env *env, const struct netif *nif, uint32_t max_neigh, uint64_t now_ns);
 void net_destroy(struct net *net); /* frees every mbuf it holds */
 
@@ -64,12 +64,17 @@ enum net_verdict net_rx(struct net *net, struct rte_mbuf *m, uint64_t now_ns, st
 
 /* Where packets to dst go; filled by net_route(), kept by its user, refreshed by net_tx(). */
 struct net_route {
-	struct iw_addr dst, next_hop;
+	struct iw_addr src, dst, next_hop;
 	uint32_t neigh; /* handle */
+	uint32_t flow;  /* label of IPv6 */
 	uint16_t mtu;   /* of the path: layer 3 */
+	uint8_t own;    /* number of the source address; 0: none */
 };
 
-/* 0, or -IW_E_HOSTUNREACH when no next hop exists (no gateway, other family, not unicast). */
+/* From our address src, or the best one when it is unspecified.  A link-local dst without a scope is on our link.
+ * 0; -IW_E_HOSTUNREACH when no next hop exists (no gateway, no address of the family, not unicast, another link);
+ * -IW_E_ADDRNOTAVAIL (src is not ours), -IW_E_ADDRINUSE (somebody else has it). */
+int net_route_from(struct net *net, const struct iw_addr *src, const struct iw_addr *dst, struct net_route *route);
 int net_route(struct net *net, const struct iw_addr *dst, struct net_route *route);
 
 enum net_reach { NET_REACH_KNOWN, NET_REACH_ASKING, NET_REACH_FAILED };
@@ -84,6 +89,14 @@ void net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns);
  * -IW_E_HOSTUNREACH (no route, or the neighbour does not answer), -IW_E_TOOBIG (longer than the port's MTU). */
 int net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns);
 
+/* Sends to a group of IPv6, for the host path (router solicitations, MLD). */
+struct net_group_tx {
+	const uint8_t *src, *dst; /* 16 octets; src may be unspecified */
+	uint8_t proto, hop_limit;
+};
+/* As net_tx(), without a neighbour; the packet's checksum is the caller's. */
+int net_tx_group(struct net *net, struct rte_mbuf *m, const struct net_group_tx *group);
+
 /* True: the layer-4 header must hold the pseudo-header sum only (the port does the rest); false: the whole sum. */
 bool net_l4_cksum_offloaded(const struct net *net);
 
@@ -96,6 +109,43 @@ uint32_t net_tx_space(const struct net *net);
 
 /* Takes up to max frames; the caller owns them. */
 uint32_t net_drain(struct net *net, struct rte_mbuf **out, uint32_t max);
+
+/* ---- our addresses ---- */
+
+/* A link-local address without a scope gets ours; others as they are. */
+struct iw_addr net_own_scoped(const struct net *net, const struct iw_addr *addr);
+
+/* It is one of ours, whatever its state. */
+bool net_own_is(const struct net *net, const struct iw_addr *addr);
+
+/* The source for packets to dst (RFC 6724), with local's port: local, or the best one when it is unspecified.  Errors
+ * of net_route_from(). */
+int net_own_source(const struct net *net, const struct iw_addr *local, const struct iw_addr *dst, struct iw_addr *src);
+
+/* The link is up: begins to ask whether somebody has our addresses, when nif.claim says so.  Until that is over
+ * (0.3 s) questions to neighbours wait, and packets with them. */
+void net_own_claim(struct net *net, uint64_t now_ns);
+
+/* An IPv6 address comes (SLAAC), goes, or is not for new connections any more.  -IW_E_ADDRINUSE (it is there),
+ * -IW_E_NOMEM (no place). */
+int net_own_add(struct net *net, const struct iw_addr *addr, uint8_t prefix_len, uint64_t now_ns);
+void net_own_remove(struct net *net, const struct iw_addr *addr);
+void net_own_deprecate(struct net *net, const struct iw_addr *addr, bool deprecated);
+
+/* The router for IPv6; NULL: none. */
+void net_own_gateway6(struct net *net, const struct iw_addr *gateway);
+
+enum net_own_state { NET_OWN_TENTATIVE, NET_OWN_READY, NET_OWN_DUPLICATE };
+struct net_own_info {
+	struct iw_addr ip;
+	uint8_t prefix_len;
+	enum net_own_state state;
+	bool deprecated;
+	uint32_t conflicts; /* how often somebody else claimed it */
+	uint8_t conflict_mac[6];
+};
+/* The next address after *pos (start with 0); false: that was the last. */
+bool net_own_get(const struct net *net, uint32_t *pos, struct net_own_info *info);
 
 void net_tick(struct net *net, uint64_t now_ns);
 uint64_t net_deadline(const struct net *net);

@@ -3,7 +3,7 @@
 #include "hostpath.h"
 
 struct hostpath *
-hostpath_create(struct net *net, struct rte_mempool *pool)
+hostpath_create(struct net *net, struct rte_mempool *pool, bool autoconf)
 {
 	return NULL;
 }
@@ -22,4 +22,10 @@ hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
 void
 hostpath_tick(struct hostpath *h, uint64_t now_ns)
 {
+}
+
+uint64_t
+hostpath_deadline(const struct hostpath *h)
+{
+	return UINT64_MAX;
 }

@@ -16,7 +16,58 @@
 #define CALLS 256
 #define CALLS_PER_POLL 32u
 #define HOST_PER_POLL 32u
+#define LINK_LOOK_NS (10 * IW_MS)
 #define LAST_WORDS 16 /* turns in which RSTs may leave at the end */
+
+static bool
+has_prefix(const struct iw_addr *ip, uint8_t prefix_len)
+{
+	return prefix_len <= (iw_addr_is_v4(ip) ? 32 : 128);
+}
+
+static const char *
+check_addrs(const struct iw_engine_params *p)
+{
+	uint32_t v4 = !iw_addr_is_any(&p->addr) && iw_addr_is_v4(&p->addr);
+
+	if (p->n_more_addrs > IW_ENGINE_MORE_ADDRS || (p->n_more_addrs && !p->more_addrs))
+		return "an engine has at most 8 addresses";
+	if (iw_addr_is_any(&p->addr) && !p->n_more_addrs && !p->autoconf)
+		return "an address of its own is needed";
+	if (!has_prefix(&p->addr, p->prefix_len))
+		return "the prefix is longer than the address (32 for IPv4, 128 for IPv6)";
+	for (uint32_t i = 0; i < p->n_more_addrs; i++) {
+		v4 += iw_addr_is_v4(&p->more_addrs[i].ip);
+		if (iw_addr_is_any(&p->more_addrs[i].ip) ||
+		    !has_prefix(&p->more_addrs[i].ip, p->more_addrs[i].prefix_len))
+			return "one of the further addresses or its prefix length is none";
+	}
+	return v4 > 1 ? "an engine has at most one IPv4 address" : NULL;
+}
+
+static bool
+speaks_v6(const struct iw_engine_params *p)
+{
+	bool v6 = p->autoconf || (!iw_addr_is_any(&p->addr) && !iw_addr_is_v4(&p->addr));
+
+	for (uint32_t i = 0; i < p->n_more_addrs; i++)
+		v6 = v6 || !iw_addr_is_v4(&p->more_addrs[i].ip);
+	return v6;
+}
+
+static const char *
+check_rest(const struct iw_engine_params *p)
+{
+	if (p->mtu && p->mtu < 1280 && speaks_v6(p))
+		return "IPv6 needs an MTU of at least 1280";
+	if (p->mtu && p->mtu < 576)
+		return "an MTU below 576 is of no use";
+	if (p->vlan > 4094)
+		return "a VLAN is a number from 1 to 4094";
+	if (p->autoconf && p->no_host_path)
+		return "IPv6 autoconfiguration needs the host path";
+	return NULL;
+}
 
 static int
 check(const struct iw_engine_params *p, char *why, size_t why_len)
@@ -25,12 +76,10 @@ check(const struct iw_engine_params *p, char *why, size_t why_len)
 
 	if (rte_get_tsc_hz() == 0)
 		what = "EAL is not initialised: call rte_eal_init() first";
-	else if (iw_addr_is_any(&p->addr) || !iw_addr_is_v4(&p->addr))
-		what = "an IPv4 address of its own is needed";
-	else if (p->prefix_len > 32)
-		what = "the prefix length of an IPv4 address is at most 32";
-	else if (p->mtu && p->mtu < 576)
-		what = "an MTU below 576 is of no use";
+	if (!what)
+		what = check_addrs(p);
+	if (!what)
+		what = check_rest(p);
 	if (!what)
 		return 0;
 	if (why && why_len)
@@ -113,6 +162,27 @@ port_engine_fill(struct port_engine *p, const struct iw_engine_params *params, s
 	return p->calls ? 0 : -IW_E_NOMEM;
 }
 
+static void
+tx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
+{
+	uint32_t n = engine_tx(e, port_tx_tail(&p->port), port_tx_space(&p->port), now_ns);
+
+	port_tx_flush(&p->port, n, now_ns);
+}
+
+static void
+destroy_now(struct iw_engine *e)
+{
+	struct port_engine *p = e->port;
+
+	engine_abort(e);
+	for (int i = 0; i < LAST_WORDS; i++)
+		tx(e, p, clock_now(&p->clock));
+	hostpath_destroy(p->hostpath);
+	engine_destroy(e);
+	port_engine_fini(p);
+}
+
 static struct iw_engine *
 create(struct iw_domain *domain, const struct iw_engine_params *params, int *err, char *why, size_t why_len)
 {
@@ -136,9 +206,18 @@ create(struct iw_domain *domain, const struct iw_engine_params *params, int *err
 	}
 	e->port = p;
 	e->clock = iw_engine_now;
+	p->claim = !params->no_claim;
 	if (!params->no_host_path)
-		p->hostpath = hostpath_create(e->net, env.data_pool);
-	return e;
+		p->hostpath = hostpath_create(e->net, env.data_pool, params->autoconf);
+	if (p->hostpath || !params->autoconf)
+		return e;
+	destroy_now(e);
+	if (why && why_len)
+		snprintf(why, why_len,
+			 "IPv6 autoconfiguration needs lwIP, which another engine of this process has "
+			 "or the library was built without");
+	*err = -IW_E_NOTSUP;
+	return NULL;
 }
 
 struct iw_engine *
@@ -160,27 +239,6 @@ iw_engine_create(struct iw_domain *domain, const struct iw_engine_params *params
 	if (!e && why && why_len && !*why)
 		snprintf(why, why_len, "%s", iw_err_text(*err));
 	return e;
-}
-
-static void
-tx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
-{
-	uint32_t n = engine_tx(e, port_tx_tail(&p->port), port_tx_space(&p->port), now_ns);
-
-	port_tx_flush(&p->port, n, now_ns);
-}
-
-static void
-destroy_now(struct iw_engine *e)
-{
-	struct port_engine *p = e->port;
-
-	engine_abort(e);
-	for (int i = 0; i < LAST_WORDS; i++)
-		tx(e, p, clock_now(&p->clock));
-	hostpath_destroy(p->hostpath);
-	engine_destroy(e);
-	port_engine_fini(p);
 }
 
 int
@@ -220,6 +278,16 @@ rx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 	return n;
 }
 
+/* Who asked on a link that is down would hear nobody object. */
+static void
+claim_addresses(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
+{
+	if (!port_is_up(&p->port))
+		return;
+	p->claim = false;
+	net_own_claim(e->net, now_ns);
+}
+
 int
 iw_engine_poll(struct iw_engine *engine)
 {
@@ -235,6 +303,8 @@ iw_engine_poll(struct iw_engine *engine)
 	engine->work = 0;
 	work = run_calls(engine, p->calls);
 	work += rx(engine, p, now_ns);
+	if (p->claim)
+		claim_addresses(engine, p, now_ns);
 	if (p->hostpath)
 		hostpath_tick(p->hostpath, now_ns);
 	engine_tick(engine, now_ns);
@@ -249,7 +319,15 @@ iw_engine_poll(struct iw_engine *engine)
 uint64_t
 iw_engine_next_deadline(const struct iw_engine *engine)
 {
-	return engine ? engine_deadline(engine) : IW_NO_DEADLINE;
+	const struct port_engine *p;
+	uint64_t at;
+
+	if (!engine)
+		return IW_NO_DEADLINE;
+	p = engine->port;
+	at = p->hostpath ? iw_time_min(engine_deadline(engine), hostpath_deadline(p->hostpath))
+			 : engine_deadline(engine);
+	return p->claim ? iw_time_min(at, clock_now(&p->clock) + LINK_LOOK_NS) : at;
 }
 
 uint64_t

@@ -32,17 +32,32 @@ ring_size(uint16_t asked, const struct rte_eth_desc_lim *lim)
 	return (uint16_t)n;
 }
 
+/* Most drivers have room for a tag beside the MTU; of the others it is asked as if it were payload. */
+static uint16_t
+tag_room(const struct iw_engine_params *params, const struct rte_eth_dev_info *info)
+{
+	bool says = info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu;
+
+	if (!params->vlan || (says && info->max_rx_pktlen - info->max_mtu >= RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN))
+		return 0;
+	return RTE_VLAN_HLEN;
+}
+
 /* Only what the rooms can use; FAST_FREE never (design D20: sent mbufs are shared). */
 static struct rte_eth_conf
-make_conf(const struct rte_eth_dev_info *info, uint16_t mtu)
+make_conf(const struct rte_eth_dev_info *info, uint32_t mtu, bool vlan)
 {
 	struct rte_eth_conf conf = {0};
 
-	conf.rxmode.mtu = mtu < info->max_mtu ? mtu : info->max_mtu;
+	conf.rxmode.mtu = mtu < info->max_mtu ? (uint16_t)mtu : info->max_mtu;
 	if (conf.rxmode.mtu < info->min_mtu)
 		conf.rxmode.mtu = info->min_mtu;
 	conf.rxmode.offloads = info->rx_offload_capa & (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM);
 	conf.txmode.offloads = info->tx_offload_capa & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM);
+	if (vlan) {
+		conf.rxmode.offloads |= info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+		conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
+	}
 	return conf;
 }
 
@@ -107,6 +122,45 @@ configure(struct port *p, const struct iw_engine_params *params, const struct rt
 	return 0;
 }
 
+static bool
+is_v6(const struct iw_addr *a)
+{
+	return !iw_addr_is_any(a) && !iw_addr_is_v4(a);
+}
+
+/* fe80:: and the modified EUI-64 (RFC 4291 §2.5.6, appendix A). */
+static struct iw_addr
+link_local(const uint8_t mac[6])
+{
+	struct iw_addr a = {.ip = {0xfe, 0x80, [11] = 0xff, [12] = 0xfe}};
+
+	memcpy(a.ip + 8, mac, 3);
+	memcpy(a.ip + 13, mac + 3, 3);
+	a.ip[8] ^= 2;
+	return a;
+}
+
+/* The further addresses; every port that speaks IPv6 has a link-local one (RFC 4291 §2.8). */
+static void
+describe_addrs(const struct port *p, const struct iw_engine_params *params, struct netif *nif)
+{
+	bool has_link_local = iw_addr_is_link_local(&params->addr);
+
+	nif->ipv6 = params->autoconf || is_v6(&params->addr);
+	for (uint32_t i = 0; i < params->n_more_addrs; i++) {
+		const struct iw_engine_addr *a = &params->more_addrs[i];
+
+		nif->more[nif->n_more++] = (struct netif_addr){a->ip, a->prefix_len};
+		nif->ipv6 = nif->ipv6 || is_v6(&a->ip);
+		has_link_local = has_link_local || iw_addr_is_link_local(&a->ip);
+	}
+	if (nif->ipv6 && !has_link_local)
+		nif->more[nif->n_more++] = (struct netif_addr){link_local(nif->mac), 64};
+	if (nif->ipv6 && !params->port_is_started)
+		rte_eth_allmulticast_enable(
+			p->id); /* the groups of neighbour discovery; virtual ports take all anyway */
+}
+
 static int
 describe(const struct port *p, const struct iw_engine_params *params, const struct rte_eth_conf *conf,
 	 struct netif *nif)
@@ -121,7 +175,10 @@ describe(const struct port *p, const struct iw_engine_params *params, const stru
 	*nif = (struct netif){.addr = params->addr,
 			      .prefix_len = params->prefix_len,
 			      .gateway = params->gateway,
-			      .mtu = params->mtu ? params->mtu : mtu,
+			      .gateway6 = params->gateway6,
+			      .claim = !params->no_claim,
+			      .vlan = params->vlan,
+			      .mtu = params->mtu ? params->mtu : (uint16_t)(mtu - p->tag_room),
 			      .port_id = p->id};
 	/* Ring ports have no address, and nobody would learn one that is zero: a random local one. */
 	if (rte_is_zero_ether_addr(&mac)) {
@@ -133,6 +190,8 @@ describe(const struct port *p, const struct iw_engine_params *params, const stru
 	/* The flag of each mbuf says whether the port has looked. */
 	nif->rx_cksum = true;
 	nif->tx_ip_cksum = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
+	nif->tx_vlan = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) != 0;
+	describe_addrs(p, params, nif);
 	nif->tx_tcp_cksum = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM) != 0;
 	return 0;
 }
@@ -154,7 +213,8 @@ port_open(struct port *p, const struct iw_engine_params *params, struct rte_memp
 	/* Of a port that somebody else started nothing is known: checksums are made in software. */
 	memset(&conf, 0, sizeof(conf));
 	if (!params->port_is_started) {
-		conf = make_conf(&info, params->mtu ? params->mtu : 1500);
+		p->tag_room = tag_room(params, &info);
+		conf = make_conf(&info, (params->mtu ? params->mtu : 1500u) + p->tag_room, params->vlan != 0);
 		rc = configure(p, params, &info, &conf, rx_pool, why, why_len);
 		if (rc)
 			return rc;
@@ -175,6 +235,14 @@ port_close(struct port *p)
 	if (p->started_here)
 		rte_eth_dev_stop(p->id);
 	p->started_here = false;
+}
+
+bool
+port_is_up(const struct port *p)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(p->id, &link) != 0 || link.link_status == RTE_ETH_LINK_UP;
 }
 
 uint32_t

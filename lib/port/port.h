@@ -17,6 +17,7 @@
 
 struct port {
 	uint16_t id, queue;
+	uint16_t tag_room; /* octets of a tag that the driver counts as payload */
 	bool started_here;
 	uint32_t n_backlog;
 	uint64_t stuck_since; /* 0: not stuck */
@@ -31,6 +32,9 @@ int port_open(struct port *p, const struct iw_engine_params *params, struct rte_
 	      char *why, size_t why_len);
 /* Frees the backlog; stops and closes nothing that it did not start. */
 void port_close(struct port *p);
+
+/* The link is there, or the driver does not say. */
+bool port_is_up(const struct port *p);
 
 uint32_t port_rx(struct port *p, struct rte_mbuf **m, uint32_t max);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a port can do, for people. */
 #include <iwarp.h>
+#include <net/if.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <stdio.h>
@@ -31,6 +32,31 @@ fill_link(struct iw_port_info *out, uint16_t port_id)
 	out->link_up = link.link_status == RTE_ETH_LINK_UP;
 	if (link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
 		out->link_mbps = link.link_speed;
+}
+
+static bool
+is_called(uint16_t port_id, const char *name)
+{
+	char text[RTE_ETH_NAME_MAX_LEN] = "", netdev[IF_NAMESIZE] = "";
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_get_name_by_port(port_id, text) == 0 && strcmp(text, name) == 0)
+		return true;
+	return rte_eth_dev_info_get(port_id, &info) == 0 && info.if_index && if_indextoname(info.if_index, netdev) &&
+	       strcmp(netdev, name) == 0;
+}
+
+int
+iw_port_find(const char *name, uint16_t *port_id)
+{
+	uint16_t id;
+
+	RTE_ETH_FOREACH_DEV(id)
+	if (is_called(id, name)) {
+		*port_id = id;
+		return 0;
+	}
+	return -IW_E_NODEV;
 }
 
 int

@@ -14,6 +14,7 @@ struct port_engine {
 	struct port port;
 	struct clock clock;
 	struct hostpath *hostpath;
+	bool claim;                               /* of the addresses is to begin when the link is up */
 	struct rte_ring *calls;                   /* of struct port_call, from other threads */
 	struct rte_mempool *data_pool, *ctl_pool; /* those made here; NULL: lent */
 };

@@ -37,7 +37,7 @@ LINES = [
     ("length too long", "app", ["--ip", CLIENT + "/33", "ping", "-s"], "--ip 33: not a number from 0 to 32", {}),
     ("not an address", "app", ["--ip", "10.0.0/24", "ping", "-s"], "not an IP address", {}),
     ("no address at all", "app", ["ping", "-s"], "--ip ADDRESS/LENGTH is needed", {}),
-    ("any address", "app", ["--ip", "0.0.0.0/24", "ping", "-s"], "an IPv4 address of its own is needed", {"vdev": NULL}),
+    ("any address", "app", ["--ip", "0.0.0.0/24", "ping", "-s"], "an address of its own is needed", {"vdev": NULL}),
     ("gateway is not an address", "app", ["--gw", "router", *PING], "--gw router: not an IP address", {}),
     ("MTU of nothing", "app", ["--mtu", "100", *PING], "--mtu 100: not a number from 576", {}),
     ("MTU beyond a packet buffer", "app", ["--mtu", "65535", *PING], "MTU of 65535", {"vdev": NULL}),

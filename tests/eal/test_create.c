@@ -38,8 +38,13 @@ teardown(void **state)
 static struct iw_engine_params
 good(void)
 {
-	return (struct iw_engine_params){
-		.port_id = port[0], .addr = ends_addr(0, 0), .prefix_len = 24, .max_conns = 16, .num_mbufs = 2047};
+	/* Nobody takes from the other end of the wire: probes would stay there, and the pools with them. */
+	return (struct iw_engine_params){.port_id = port[0],
+					 .addr = ends_addr(0, 0),
+					 .prefix_len = 24,
+					 .max_conns = 16,
+					 .num_mbufs = 2047,
+					 .no_claim = true};
 }
 
 static void
@@ -57,31 +62,63 @@ assert_works(void)
 	assert_int_equal(iw_engine_destroy(e), 0);
 }
 
-enum wrong { NO_PORT, ANY_ADDRESS, IPV6, PREFIX, MTU_SMALL, MTU_LARGE, QUEUE, POOLS, WRONGS };
+enum wrong {
+	NO_PORT,
+	ANY_ADDRESS,
+	TWO_OF_IPV4,
+	PREFIX,
+	PREFIX6,
+	MTU6,
+	VLAN,
+	AUTOCONF,
+	MTU_SMALL,
+	MTU_LARGE,
+	QUEUE,
+	POOLS,
+	WRONGS
+};
 
 static const struct {
 	int err;
 	const char *says;
 } expected[WRONGS] = {
-	[NO_PORT] = {-IW_E_NODEV, "--vdev"},    [ANY_ADDRESS] = {-IW_E_INVAL, "address of its own"},
-	[IPV6] = {-IW_E_INVAL, "IPv4 address"}, [PREFIX] = {-IW_E_INVAL, "prefix length"},
-	[MTU_SMALL] = {-IW_E_INVAL, "MTU"},     [MTU_LARGE] = {-IW_E_INVAL, "MTU of 65535 does not fit"},
-	[QUEUE] = {-IW_E_INVAL, "queue 0"},     [POOLS] = {-IW_E_NOMEM, "hugepages"},
+	[NO_PORT] = {-IW_E_NODEV, "--vdev"},
+	[ANY_ADDRESS] = {-IW_E_INVAL, "address of its own"},
+	[TWO_OF_IPV4] = {-IW_E_INVAL, "at most one IPv4 address"},
+	[PREFIX] = {-IW_E_INVAL, "32 for IPv4"},
+	[PREFIX6] = {-IW_E_INVAL, "128 for IPv6"},
+	[MTU6] = {-IW_E_INVAL, "1280"},
+	[VLAN] = {-IW_E_INVAL, "1 to 4094"},
+	[AUTOCONF] = {-IW_E_INVAL, "needs the host path"},
+	[MTU_SMALL] = {-IW_E_INVAL, "MTU"},
+	[MTU_LARGE] = {-IW_E_INVAL, "MTU of 65535 does not fit"},
+	[QUEUE] = {-IW_E_INVAL, "queue 0"},
+	[POOLS] = {-IW_E_NOMEM, "hugepages"},
 };
 
 static struct iw_engine_params
 bad(enum wrong wrong)
 {
+	static struct iw_engine_addr second;
 	struct iw_engine_params p = good();
 
+	second = (struct iw_engine_addr){ends_addr(1, 0), 24};
 	if (wrong == NO_PORT)
 		p.port_id = 31;
 	else if (wrong == ANY_ADDRESS)
 		memset(&p.addr, 0, sizeof(p.addr));
-	else if (wrong == IPV6)
-		iw_addr_parse("2001:db8::1", &p.addr);
+	else if (wrong == TWO_OF_IPV4)
+		p.more_addrs = &second, p.n_more_addrs = 1;
 	else if (wrong == PREFIX)
 		p.prefix_len = 33;
+	else if (wrong == PREFIX6)
+		iw_addr_parse("2001:db8::1", &p.addr), p.prefix_len = 129;
+	else if (wrong == MTU6)
+		iw_addr_parse("2001:db8::1", &p.addr), p.mtu = 1279;
+	else if (wrong == VLAN)
+		p.vlan = 4095;
+	else if (wrong == AUTOCONF)
+		p.autoconf = p.no_host_path = true;
 	else if (wrong == MTU_SMALL)
 		p.mtu = 575;
 	else if (wrong == MTU_LARGE)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is tested: a list of cases, and what each does on a bench.
 
-A bench has `guest` (rping under test), `near` and `near_nocrc` (our end), `tap`, `mtu`, `variant`, `folder`."""
+A bench has `guest` (rping under test), `near`, `near_nocrc` and `near6` (our end), `tap`, `mtu`, `variant`, `folder`."""
 import dataclasses
 import functools
 import itertools
@@ -9,6 +9,7 @@ import pathlib
 from typing import Callable
 
 import net
+import peers
 import wire
 from process import Failed
 
@@ -70,6 +71,20 @@ def icmp(bench):
         bench.guest.guest.run("ping", f"ping -c 3 -W 2 {bench.near.addr}")
 
 
+def link_local(bench, role):
+    """The same over IPv6 link-local addresses; the guest's is fresh, and its duplicate detection takes a second."""
+    guest = bench.guest.guest
+    guest.run("addr6", f"ip addr add {peers.GUEST6}/64 dev eth0 2>/dev/null; "
+                       "while ip addr show dev eth0 | grep -q tentative; do sleep 1; done")
+    there = peers.Rping(guest, f"{peers.GUEST6}%eth0")
+    if role == "guest-client":
+        with bench.near6.serving(4096, ROUNDS):
+            there.connect(f"{peers.US6}%eth0", 4096, ROUNDS)
+    else:
+        with there.serving(4096, ROUNDS):
+            bench.near6.connect(f"{peers.GUEST6}%0", 4096, ROUNDS)
+
+
 def exchanges(variant, mtu, crc):
     """Both roles, all sizes, one connection and a row of them, and a look at the wire."""
     prefix = f"{variant}{'' if crc else '-nocrc'}/{mtu}"
@@ -92,7 +107,9 @@ def boot_cases(variant, mtu):
     cases = itertools.chain(exchanges(variant, mtu, crc=True),
                             exchanges(variant, mtu, crc=False) if variant == "siw" else (),
                             [Case(variant, mtu, f"{variant}/{mtu}/refused", variant == "siw", True, refused),
-                             Case(variant, mtu, f"{variant}/{mtu}/icmp", variant == "siw", False, icmp)])
+                             Case(variant, mtu, f"{variant}/{mtu}/icmp", variant == "siw", False, icmp)],
+                            (Case(variant, mtu, f"{variant}/{mtu}/ipv6-{role}", variant == "siw", True,
+                                  functools.partial(link_local, role=role)) for role in ROLES))
     return [dataclasses.replace(case, smoke=case.smoke and in_smoke) for case in cases]
 
 

@@ -40,6 +40,7 @@ class Bench:
     near: object
     near_nocrc: object
     near_decides_crc: bool
+    near6: object = None  # our end with an IPv6 link-local address
 
 
 class Tally:
@@ -80,7 +81,8 @@ def bench(options, variant, mtu, folder):
         else:
             near, near_nocrc = (peers.App(options.app, tap, mtu, US, crc) for crc in (True, False))
         guest = peers.Rping(enter(Guest(options.guest, tap, variant, mtu, f"{GUEST}/24")), GUEST)
-        yield Bench(variant, mtu, tap, folder, guest, near, near_nocrc, not options.twin)
+        near6 = None if options.twin else peers.App(options.app, tap, mtu, f"{peers.US6}%0", prefix_len=64)
+        yield Bench(variant, mtu, tap, folder, guest, near, near_nocrc, not options.twin, near6)
 
 
 def run_case(case, place, tally):

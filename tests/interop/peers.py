@@ -9,6 +9,7 @@ from guest import COMMAND_LIMIT
 from process import Failed, Process
 
 PORT, NOBODYS_PORT = 7174, 7199
+US6, GUEST6 = "fe80::7701", "fe80::7702"  # to be written with the interface of who uses them
 APP_CPU = max(os.sched_getaffinity(0))
 START_LIMIT, RUN_LIMIT = 30, 60
 EAL_LINE = re.compile(r"^[A-Z][A-Z_]+: ")
@@ -40,14 +41,14 @@ class Rping:
 class App:
     """dpdk-iwarp-app on the host's end of the tap."""
 
-    def __init__(self, binary, tap, mtu, addr, crc=True):
+    def __init__(self, binary, tap, mtu, addr, crc=True, prefix_len=24):
         # The frame size lets jumbo frames through, which af_packet's MTU call refuses; without the bypass a sniffer
         # on the tap sees our frames too.
         frames = ",framesz=16384,blocksz=16384" if mtu > 1500 else ""
         self.addr = addr
         self._argv = [str(binary), "--no-huge", "-m", "512", "--no-pci", "--no-telemetry", "--no-shconf",
                       "-l", str(APP_CPU), f"--vdev=net_af_packet0,iface={tap},qdisc_bypass=0{frames}", "--",
-                      "--ip", f"{addr}/24", "--mtu", str(mtu), *([] if crc else ["--no-crc"]), "ping"]
+                      "--ip", f"{addr.split('%')[0]}/{prefix_len}", "--mtu", str(mtu), *([] if crc else ["--no-crc"]), "ping"]
 
     def _process(self, *words):
         return Process([*self._argv, *map(str, words), "-v"])

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,6 +13,7 @@
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
+#include "net_obj.h"
 
 #define FIRST_ADDRESS 0xc0000201u /* 192.0.2.1 */
 #define START_NS (1000 * IW_SEC)
@@ -41,10 +43,40 @@ chance(struct sim *s, double p)
 	return p > 0 && (double)(sim_draw(s) >> 11) < p * 9007199254740992.0;
 }
 
+bool
+sim_is_v6(void)
+{
+	const char *family = getenv("IW_TEST_FAMILY");
+
+	return family && strcmp(family, "6") == 0;
+}
+
+struct iw_addr
+sim_addr4(uint32_t host, uint16_t port)
+{
+	return iw_addr_from_v4(FIRST_ADDRESS + host, port);
+}
+
+struct iw_addr
+sim_addr6(uint32_t host, uint16_t port)
+{
+	struct iw_addr a = {.ip = {0x20, 0x01, 0x0d, 0xb8, [15] = (uint8_t)(host + 1)}, .port = port};
+
+	return a;
+}
+
+struct iw_addr
+sim_addr_link(uint32_t host, uint16_t port)
+{
+	struct iw_addr a = {.ip = {0xfe, 0x80, [15] = (uint8_t)(host + 1)}, .port = port};
+
+	return a;
+}
+
 struct iw_addr
 sim_addr(uint32_t host, uint16_t port)
 {
-	return iw_addr_from_v4(FIRST_ADDRESS + host, port);
+	return sim_is_v6() ? sim_addr6(host, port) : sim_addr4(host, port);
 }
 
 static void
@@ -58,8 +90,11 @@ make_host(struct sim *s, uint32_t i, const struct engine_params *params)
 	h->ctl_pool = env.ctl_pool = mbufpool_create("ctl", CTL_ROOM, 0);
 	for (uint32_t k = 0; k < IW_SECRET_LEN; k++)
 		env.secret[k] = (uint8_t)sim_draw(s);
-	p.nif.addr = sim_addr(i, 0);
+	p.nif.addr = sim_addr4(i, 0);
 	p.nif.prefix_len = 24;
+	p.nif.more[0] = (struct netif_addr){sim_addr6(i, 0), 64};
+	p.nif.more[1] = (struct netif_addr){sim_addr_link(i, 0), 64};
+	p.nif.n_more = 2;
 	memcpy(p.nif.mac, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(i + 1)}, 6);
 	h->domain = domain_create(env.secret);
 	h->engine = engine_create(h->domain, &env, &p, s->now_ns);
@@ -170,10 +205,13 @@ put_on_wire(struct sim *s, struct rte_mbuf *m, uint32_t to)
 	heap_push(s, (struct sim_frame){.at_ns = at, .order = s->orders++, .m = m, .to = to});
 }
 
+/* Groups and everybody: none. */
 static uint32_t
 host_by_mac(const struct sim *s, const struct rte_mbuf *m)
 {
-	return rte_pktmbuf_mtod_offset(m, const uint8_t *, 5)[0] - 1u;
+	const uint8_t *mac = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	return mac[0] & 1 ? SIM_HOSTS : mac[5] - 1u;
 }
 
 static bool
@@ -292,6 +330,16 @@ sim_run(struct sim *s, uint64_t duration_ns)
 
 	while (s->now_ns < end)
 		sim_step(s, end);
+}
+
+void
+sim_move(struct sim *s, uint32_t host)
+{
+	struct net *net = s->host[host].engine->net;
+
+	/* The wire looks at the last octet only. */
+	net->eth.mac[4]++;
+	net->arp.mac[4]++;
 }
 
 void

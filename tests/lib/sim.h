@@ -44,7 +44,7 @@ struct sim {
 	uint64_t drop_nth; /* the n-th frame sent from now is lost; 0: none */
 };
 
-/* hosts engines with addresses 192.0.2.1, .2, ... and the given MTU. */
+/* hosts engines with addresses 192.0.2.1, .2, ..., 2001:db8::1, ::2, ... and fe80::1, ..., and the given MTU. */
 void sim_init(struct sim *s, uint64_t seed, uint32_t hosts, uint16_t mtu);
 
 /* As above, with parameters of the engines (addresses are filled in). */
@@ -61,11 +61,18 @@ void sim_step(struct sim *s, uint64_t until_ns);
 bool sim_until(struct sim *s, const bool *flag, uint64_t limit_ns);
 void sim_run(struct sim *s, uint64_t duration_ns);
 
+/* A host becomes another station: same addresses, another MAC, and nobody is told. */
+void sim_move(struct sim *s, uint32_t host);
+
 /* The next number of the run, and one below n. */
 uint64_t sim_draw(struct sim *s);
 uint64_t sim_below(struct sim *s, uint64_t n);
 
-/* Address of a host with a port. */
+/* Address of a host with a port: of IPv4, or of IPv6 in a run with IW_TEST_FAMILY=6; and of one family. */
 struct iw_addr sim_addr(uint32_t host, uint16_t port);
+struct iw_addr sim_addr4(uint32_t host, uint16_t port);
+struct iw_addr sim_addr6(uint32_t host, uint16_t port);
+struct iw_addr sim_addr_link(uint32_t host, uint16_t port); /* fe80::, without a scope */
+bool sim_is_v6(void);
 
 #endif

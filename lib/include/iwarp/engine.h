@@ -12,15 +12,29 @@ struct rte_mempool;
 
 #define IW_NO_DEADLINE UINT64_MAX
 
-/* How an engine is made.  Zero is the default of each field but port_id and addr.  The port must not be
+/* An address and how many of its bits are the link's. */
+struct iw_engine_addr {
+	struct iw_addr ip;
+	uint8_t prefix_len; /* 0..32 or 0..128 */
+};
+#define IW_ENGINE_MORE_ADDRS 7
+
+/* How an engine is made.  Zero is the default of each field but port_id and the
+ * addresses.  The port must not be
  * started yet unless `port_is_started` says that the caller configured it. */
 struct iw_engine_params {
 	uint16_t port_id; /* a DPDK port */
 	uint16_t queue;   /* 0 */
 	bool port_is_started;
-	struct iw_addr addr; /* own address */
+	struct iw_addr addr; /* own address, of either family; all zero: more_addrs or autoconf give it */
 	uint8_t prefix_len;
-	struct iw_addr gateway;        /* all zero: none */
+	struct iw_addr gateway;  /* of either family; all zero: none */
+	struct iw_addr gateway6; /* of IPv6 beside one of IPv4; all zero: none, or the one that advertises */
+	const struct iw_engine_addr *more_addrs; /* further addresses; of all at most one is IPv4 */
+	uint32_t n_more_addrs;                   /* <= IW_ENGINE_MORE_ADDRS */
+	bool autoconf;                 /* IPv6 addresses and router by advertisement (RFC 4862); needs the host path */
+	bool no_claim;                 /* use addresses without asking before whether somebody has them */
+	uint16_t vlan;                 /* IEEE 802.1Q VLAN, 1..4094; 0: untagged */
 	uint16_t mtu;                  /* layer 3; 0: the port's */
 	uint32_t max_conns;            /* 0: 4096 */
 	uint32_t max_qps, max_cm_ids;  /* 0: max_conns */
@@ -52,6 +66,28 @@ uint64_t iw_engine_now(const struct iw_engine *engine);
 
 /* Runs fn(engine, arg) inside the engine's next poll.  From any thread.  -IW_E_NOMEM: the ring is full. */
 int iw_engine_call(struct iw_engine *engine, void (*fn)(struct iw_engine *engine, void *arg), void *arg);
+
+/* The addresses of an engine.  At start it asks 0.3 s long whether somebody has one (RFC 5227, RFC 4862); connections
+ * that are begun meanwhile wait.  One that is READY stays so: whoever claims it is counted and told that it is ours. */
+enum iw_addr_state {
+	IW_ADDR_TENTATIVE, /* nobody has objected so far; also while the link is down */
+	IW_ADDR_READY,
+	IW_ADDR_DUPLICATE /* somebody else has it: never used; connecting from it gives -IW_E_ADDRINUSE */
+};
+struct iw_addr_info {
+	struct iw_addr ip;
+	uint8_t prefix_len;
+	enum iw_addr_state state;
+	bool deprecated;         /* by its router: not for new connections when there is another */
+	uint32_t conflicts;      /* how often somebody else claimed it */
+	uint8_t conflict_mac[6]; /* who did last */
+};
+/* Fills up to max; returns how many there are (may exceed max), or -IW_E_INVAL. */
+int iw_engine_addrs(const struct iw_engine *engine, struct iw_addr_info *addrs, int max);
+
+/* The port with that name, DPDK's or that of the kernel interface behind it: what stands behind % in an address.
+ * 0 or -IW_E_NODEV. */
+int iw_port_find(const char *name, uint16_t *port_id);
 
 /* What the port can do, for `info`. */
 struct iw_port_info {

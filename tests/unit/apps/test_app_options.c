@@ -56,6 +56,37 @@ test_ping_with_everything(void **state)
 		    o.validate);
 }
 
+/* Several --ip, auto among them, a gateway of each family, a scope. */
+static void
+test_addresses(void **state)
+{
+	struct options o;
+	char text[IW_ADDR_TEXT], nine[300] = "";
+
+	(void)state;
+	assert_true(parse("--ip 192.0.2.2/24 --ip fe80::2/64 --ip auto --ip 2001:db8::2/48 --gw 192.0.2.9 --gw fe80::9 "
+			  "--vlan 4094 "
+			  "ping -c -a fe80::1%3 -p 9",
+			  &o));
+	assert_string_equal(iw_addr_format(&o.host.ip, text, sizeof(text)), "192.0.2.2");
+	assert_int_equal(o.host.n_more, 2);
+	assert_string_equal(iw_addr_format(&o.host.more[0].ip, text, sizeof(text)), "fe80::2");
+	assert_string_equal(iw_addr_format(&o.host.more[1].ip, text, sizeof(text)), "2001:db8::2");
+	assert_int_equal(o.host.more[1].prefix_len, 48);
+	assert_true(o.host.autoconf);
+	assert_string_equal(iw_addr_format(&o.host.gateway, text, sizeof(text)), "192.0.2.9");
+	assert_string_equal(iw_addr_format(&o.host.gateway6, text, sizeof(text)), "fe80::9");
+	assert_int_equal(o.host.vlan, 4094);
+	assert_int_equal(o.addr.scope, 4);
+	assert_int_equal(o.addr.port, 9);
+	assert_true(parse("--ip auto ping -s", &o));
+	assert_true(o.host.has_ip && o.host.autoconf && o.host.n_more == 0);
+	for (int i = 1; i <= 9; i++)
+		snprintf(nine + strlen(nine), sizeof(nine) - strlen(nine), "--ip fd00::%d/64 ", i);
+	assert_false(parse(nine, &o));
+	assert_non_null(strstr(captured.text, "--ip fd00::9/64: at most 8 addresses"));
+}
+
 static void
 test_ping_defaults(void **state)
 {
@@ -104,6 +135,11 @@ test_errors(void **state)
 		{"--ip 192.0.2.2 ping -s", "ADDRESS/LENGTH"},
 		{"--ip 192.0.2.2/33 ping -s", "--ip 33"},
 		{"--gw nowhere ping -s", "--gw nowhere: not an IP address"},
+		{"--vlan 0 ping -s", "--vlan 0: not a number from 1 to 4094"},
+		{"--vlan 4095 ping -s", "--vlan 4095"},
+		{"--ip automatic ping -s", "ADDRESS/LENGTH"},
+		{"--ip 192.0.2.2/24 --ip fe80::1/129 ping -s", "--ip 129"},
+		{"ping -c -a fe80::1%nowhere", "-a fe80::1%nowhere: not an IP address"},
 		{"--mtu 575 ping -s", "--mtu 575"},
 		{"--mtu 65536 ping -s", "--mtu 65536"},
 		{"--port 65536 ping -s", "--port 65536"},
@@ -136,8 +172,8 @@ test_errors(void **state)
 static void
 test_usage_names_everything(void **state)
 {
-	static const char *const words[] = {"--ip", "--gw", "--mtu", "--port", "--no-crc", "--no-p2p", "ping",
-					    "info", "-a",   "-p",    "-C",     "-S",       "-v",       "-V"};
+	static const char *const words[] = {"--ip", "auto", "--gw", "--vlan", "--mtu", "--port", "--no-crc", "--no-p2p",
+					    "ping", "info", "-a",   "-p",     "-C",    "-S",     "-v",       "-V"};
 
 	(void)state;
 	capture_begin(&captured, stdout);
@@ -151,8 +187,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ping_with_everything),   cmocka_unit_test(test_ping_defaults),
-		cmocka_unit_test(test_other_commands),         cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_ping_with_everything),
+		cmocka_unit_test(test_ping_defaults),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_other_commands),
+		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_usage_names_everything),
 	};
 

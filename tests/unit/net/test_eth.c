@@ -4,7 +4,7 @@
 #include "net_test.h"
 
 static struct rte_mempool *pool;
-static const uint8_t ours[6] = {2, 0, 0, 0, 0, 1};
+static const struct eth_self ours = {.mac = {2, 0, 0, 0, 0, 1}};
 static struct net_counters counters;
 
 #define OURS "020000000001"
@@ -52,7 +52,7 @@ test_kinds(void **state)
 		{"ffffffffffff" PEER "0806 00", ETH_ARP, true, 14, NULL},
 		{OURS PEER "8100 2000 0800 45", ETH_IPV4, false, 18, NULL},
 		{OURS PEER "8100 2001 0800 45", ETH_DROP, false, 0, &counters.rx_vlan},
-		{OURS PEER "86dd 60", ETH_DROP, false, 0, &counters.rx_ipv6_unsupported},
+		{OURS PEER "86dd 60", ETH_DROP, false, 0, &counters.rx_ipv6_off},
 		{OURS PEER "88b5 00", ETH_DROP, false, 0, &counters.rx_unknown_ethertype},
 		{OURS PEER "0026 4242", ETH_DROP, false, 0, &counters.rx_llc},
 		{OURS PEER "05ff 4242", ETH_DROP, false, 0, &counters.rx_llc},
@@ -77,13 +77,13 @@ test_kinds(void **state)
 			struct eth_frame f;
 
 			memset(&counters, 0, sizeof(counters));
-			f = eth_rx(m, ours, &counters);
+			f = eth_rx(m, &ours, &counters);
 			assert_int_equal(f.kind, rows[i].kind);
 			assert_int_equal(counted(), rows[i].counter ? 1 : 0);
 			if (rows[i].counter)
 				assert_int_equal(*rows[i].counter, 1);
 			if (f.kind != ETH_DROP) {
-				assert_int_equal(f.broadcast, rows[i].broadcast);
+				assert_int_equal(f.group, rows[i].broadcast);
 				assert_int_equal(f.l3_off, rows[i].l3_off);
 			}
 			rte_pktmbuf_free(m);
@@ -102,9 +102,9 @@ test_stripped_tag(void **state)
 	memset(&counters, 0, sizeof(counters));
 	m->vlan_tci = 0x6000;
 	m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
-	assert_int_equal(eth_rx(m, ours, &counters).kind, ETH_IPV4);
+	assert_int_equal(eth_rx(m, &ours, &counters).kind, ETH_IPV4);
 	m->vlan_tci = 0x6007;
-	assert_int_equal(eth_rx(m, ours, &counters).kind, ETH_DROP);
+	assert_int_equal(eth_rx(m, &ours, &counters).kind, ETH_DROP);
 	assert_int_equal(counters.rx_vlan, 1);
 	rte_pktmbuf_free(m);
 }
@@ -119,11 +119,11 @@ test_lengths_lie(void **state)
 	(void)state;
 	memset(&counters, 0, sizeof(counters));
 	m->pkt_len += 100;
-	assert_int_equal(eth_rx(m, ours, &counters).kind, ETH_DROP);
+	assert_int_equal(eth_rx(m, &ours, &counters).kind, ETH_DROP);
 	rte_pktmbuf_free(m);
 	m = packet_cut(pool, in.b, in.len, 7);
 	m->pkt_len -= 1;
-	assert_int_equal(eth_rx(m, ours, &counters).kind, ETH_DROP);
+	assert_int_equal(eth_rx(m, &ours, &counters).kind, ETH_DROP);
 	assert_int_equal(counters.rx_bad_mbuf, 2);
 	rte_pktmbuf_free(m);
 }
@@ -134,7 +134,7 @@ test_emit(void **state)
 	struct rte_mbuf *m = packet(pool, "ab", 2);
 
 	(void)state;
-	eth_emit(m, hex(PEER).b, ours, ETH_TYPE_IPV4);
+	eth_emit(m, hex(PEER).b, ours.mac, ETH_TYPE_IPV4);
 	assert_int_equal(m->pkt_len, 16);
 	assert_memory_equal(rte_pktmbuf_mtod(m, void *), hex(PEER OURS "0800 6162").b, 16);
 	rte_pktmbuf_free(m);

@@ -253,8 +253,8 @@ test_next_hop(void **state)
 static void
 test_if_from(void **state)
 {
-	struct netif nif = {.addr = iw_addr_from_v4(0x0a000001, 0), .prefix_len = 24, .mtu = 9000, .tx_ip_cksum = true};
-	struct ipv4_if ifc = ipv4_if_from(&nif);
+	struct netif nif = {.mtu = 9000, .tx_ip_cksum = true};
+	struct ipv4_if ifc = ipv4_if_from(&nif, 0x0a000001, 24);
 
 	(void)state;
 	assert_int_equal(ifc.own, 0x0a000001);
@@ -263,13 +263,9 @@ test_if_from(void **state)
 	assert_int_equal(ifc.mtu, 9000);
 	assert_true(ifc.tx_ip_cksum);
 	assert_false(ifc.tx_tcp_cksum);
-	nif.prefix_len = 0;
-	assert_int_equal(ipv4_if_from(&nif).mask, 0);
-	nif.prefix_len = 32;
-	assert_int_equal(ipv4_if_from(&nif).mask, 0xffffffff);
-	nif.addr.ip[0] = 0x20;
-	nif.prefix_len = 64;
-	assert_int_equal(ipv4_if_from(&nif).own, 0);
+	assert_int_equal(ipv4_if_from(&nif, 1, 0).mask, 0);
+	assert_int_equal(ipv4_if_from(&nif, 1, 32).mask, 0xffffffff);
+	assert_int_equal(ipv4_if_from(&nif, 0, 0).own, 0);
 }
 
 /* The header in front and the offload fields, for each thing that a port may do. */

@@ -40,13 +40,22 @@ test_arp_makes_no_entry(void **state)
 	assert_int_equal(count("arp_learned"), 0);
 }
 
+/* RFC 5227 §2.4 (c): defended by one announcement, and by no other within 10 s; nobody's packet changes anything. */
 static void
-test_conflict_is_counted_only(void **state)
+test_conflict_is_defended(void **state)
 {
 	(void)state;
-	assert_int_equal(rx_hex(ALL PEER "0806" ARP_REQUEST PEER OUR_IP "000000000000" OUR_IP), NET_DROP);
-	assert_int_equal(count("rx_arp_conflict"), 1);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(rx_hex(ALL PEER "0806" ARP_REQUEST PEER OUR_IP "000000000000" OUR_IP), NET_DROP);
+	assert_int_equal(count("rx_arp_conflict"), 3);
+	assert_int_equal(count("addr_conflicts"), 3);
+	assert_frame_hex(ASK(OUR_IP));
 	assert_silence();
+	now += 10 * IW_SEC;
+	assert_int_equal(rx_hex(OURS PEER "0806" ARP_REPLY PEER OUR_IP OURS OUR_IP), NET_DROP);
+	assert_frame_hex(ASK(OUR_IP));
+	assert_silence();
+	assert_int_equal(count("addr_announcements"), 2);
 }
 
 static void
@@ -151,7 +160,7 @@ test_verdicts(void **state)
 		{ALL PEER "0800", PEER_IP OUR_IP, 6, TCP, NET_DROP, "rx_ipv4_link_broadcast"},
 		{OURS PEER "0800", OUR_IP OUR_IP, 6, TCP, NET_DROP, "rx_ipv4_own_src"},
 		{OURS PEER "0800", PEER_IP OUR_IP, 1, "03", NET_DROP, "rx_icmp_short"},
-		{OURS PEER "86dd", PEER_IP OUR_IP, 6, TCP, NET_DROP, "rx_ipv6_unsupported"},
+		{OURS PEER "86dd", PEER_IP OUR_IP, 6, TCP, NET_DROP, "rx_ipv6_off"},
 	};
 
 	(void)state;
@@ -224,7 +233,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_arp_request_is_answered),
 		T(test_arp_makes_no_entry),
-		T(test_conflict_is_counted_only),
+		T(test_conflict_is_defended),
 		T(test_arp_answer_without_mbuf),
 		T(test_tcp_packet),
 		T(test_l4_cksum_good),

@@ -97,8 +97,11 @@ static inline struct netif
 sim_netif(uint32_t id)
 {
 	struct netif nif = {.mac = {2, 0, 0, 0, 0, (uint8_t)(id + 1)}, .prefix_len = 24, .mtu = 1500};
+	const char *family = getenv("IW_TEST_FAMILY");
 
 	nif.addr = iw_addr_from_v4(0x0a000001u + id, 0);
+	if (family && strcmp(family, "6") == 0)
+		nif.addr = (struct iw_addr){.ip = {0xfd, [15] = (uint8_t)(id + 1)}};
 	return nif;
 }
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way down: routes, and IP and Ethernet in front of a layer-4 packet. */
+#include <assert.h>
+#include <iwarp/err.h>
+
+#include "iw_addr.h"
+#include "net_ask.h"
+#include "net_obj.h"
+#include "net_own.h"
+
+static const uint8_t nowhere[6]; /* until the neighbour answers */
+
+/* ---- routes ---- */
+
+/* A label for each flow that nobody can guess (RFC 6437 §3). */
+static uint32_t
+flow_label(const struct net *net, const struct net_route *r)
+{
+	uint8_t flow[36];
+
+	memcpy(flow, r->src.ip, 16);
+	memcpy(flow + 16, r->dst.ip, 16);
+	memcpy(flow + 32, &r->src.port, 2);
+	memcpy(flow + 34, &r->dst.port, 2);
+	return (uint32_t)iw_env_hash(net->env, IW_HASH_FLOW, flow, sizeof(flow)) & 0xfffff;
+}
+
+static bool
+next_hop4(const struct net *net, struct net_route *r)
+{
+	uint32_t next_hop;
+
+	if (!ipv4_next_hop(&net->ipv4, iw_addr_v4(&r->dst), &next_hop))
+		return false;
+	r->next_hop = iw_addr_from_v4(next_hop, 0);
+	return true;
+}
+
+static bool
+next_hop6(const struct net *net, struct net_route *r)
+{
+	const uint8_t *ip = r->dst.ip;
+
+	if (ipv6_is_group(ip) || iw_addr_is_any(&r->dst) || net_own_is(net, &r->dst) ||
+	    (iw_addr_is_link_local(&r->dst) && r->dst.scope != net->scope))
+		return false;
+	r->next_hop = own_is_on_link6(&net->own, ip) ? net_own_addr6(net, ip) : net->gateway6;
+	r->flow = flow_label(net, r);
+	return !iw_addr_is_any(&r->next_hop);
+}
+
+int
+net_route_from(struct net *net, const struct iw_addr *src, const struct iw_addr *dst, struct net_route *route)
+{
+	int err;
+
+	memset(route, 0, sizeof(*route));
+	err = net_own_source(net, src, dst, &route->src);
+	if (err)
+		return err;
+	route->dst = net_own_scoped(net, dst);
+	route->own = own_find(&net->own, &route->src);
+	route->mtu = net->nif.mtu;
+	if (iw_addr_is_v4(dst) != iw_addr_is_v4(&route->src) ||
+	    !(iw_addr_is_v4(dst) ? next_hop4(net, route) : next_hop6(net, route))) {
+		route->own = 0;
+		return -IW_E_HOSTUNREACH;
+	}
+	return 0;
+}
+
+int
+net_route(struct net *net, const struct iw_addr *dst, struct net_route *route)
+{
+	static const struct iw_addr any;
+
+	return net_route_from(net, &any, dst, route);
+}
+
+enum net_reach
+net_reach(const struct net *net, const struct net_route *route)
+{
+	const struct neigh *e = neigh_find(&net->neigh, route->neigh, &route->next_hop);
+
+	if (net->own.addr[route->own].family == OWN_UNUSABLE)
+		return NET_REACH_FAILED;
+	if (e && (e->state == NEIGH_REACHABLE || e->state == NEIGH_STALE))
+		return NET_REACH_KNOWN;
+	return e && e->state == NEIGH_FAILED ? NET_REACH_FAILED : NET_REACH_ASKING;
+}
+
+void
+net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns)
+{
+	neigh_reconfirm(&net->neigh, route->neigh, &route->next_hop, now_ns);
+	net_ask_send(net);
+}
+
+/* ---- send ---- */
+
+/* Consumes m.  Returns err. */
+static int
+drop(struct rte_mbuf *m, uint64_t *counter, int err)
+{
+	++*counter;
+	rte_pktmbuf_free(m);
+	return err;
+}
+
+static int
+refuse(struct net *net, struct rte_mbuf *m, enum neigh_use use)
+{
+	if (use == NEIGH_USE_FULL)
+		return drop(m, &net->counters.tx_neigh_full, -IW_E_NOMEM);
+	return drop(m, &net->counters.tx_unreachable, -IW_E_HOSTUNREACH);
+}
+
+static void
+emit6(const struct net *net, struct rte_mbuf *m, const struct net_route *route, uint8_t proto, uint8_t ecn)
+{
+	struct ipv6_tx tx = {.src = route->src.ip,
+			     .dst = route->dst.ip,
+			     .flow = route->flow,
+			     .proto = proto,
+			     .ecn = ecn,
+			     .hop_limit = IPV6_HOP_LIMIT,
+			     .tcp_cksum = net->nif.tx_tcp_cksum};
+
+	ipv6_emit(m, &tx, ETH_HDR_LEN);
+}
+
+static void
+emit(const struct net *net, struct rte_mbuf *m, const struct net_route *route, uint8_t proto, uint8_t ecn,
+     const uint8_t mac[6])
+{
+	if (net->own.addr[route->own].family == OWN_V4) {
+		ipv4_emit(&net->ipv4, m, iw_addr_v4(&route->dst), proto, ecn, ETH_HDR_LEN);
+		eth_emit(m, mac, net->eth.mac, ETH_TYPE_IPV4);
+	} else {
+		emit6(net, m, route, proto, ecn);
+		eth_emit(m, mac, net->eth.mac, ETH_TYPE_IPV6);
+	}
+}
+
+int
+net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns)
+{
+	static const uint8_t l3_len[OWN_FAMILIES] = {[OWN_V4] = IPV4_HDR_LEN, [OWN_V6] = IPV6_HDR_LEN};
+	uint32_t hdr_len = l3_len[net->own.addr[route->own].family];
+	enum neigh_use use;
+	uint8_t mac[6];
+
+	assert(rte_pktmbuf_headroom(m) >= ETH_HDR_MAX + hdr_len);
+	if (hdr_len == 0)
+		return drop(m, &net->counters.tx_no_route, -IW_E_HOSTUNREACH);
+	if (m->pkt_len + hdr_len > net->nif.mtu)
+		return drop(m, &net->counters.tx_too_big, -IW_E_TOOBIG);
+	if (outq_space(&net->outq) == 0)
+		return drop(m, &net->counters.tx_queue_full, -IW_E_NOMEM);
+	use = neigh_use(&net->neigh, &route->neigh, &route->next_hop, now_ns, mac);
+	if (use == NEIGH_USE_KNOWN) {
+		emit(net, m, route, proto, ecn, mac);
+		net_queue(net, m);
+	} else if (use == NEIGH_USE_WAIT) {
+		emit(net, m, route, proto, ecn, nowhere);
+		neigh_wait(&net->neigh, route->neigh, m);
+	}
+	if (neigh_has_question(&net->neigh))
+		net_ask_send(net);
+	return use == NEIGH_USE_KNOWN || use == NEIGH_USE_WAIT ? 0 : refuse(net, m, use);
+}
+
+int
+net_tx_group(struct net *net, struct rte_mbuf *m, const struct net_group_tx *group)
+{
+	struct ipv6_tx tx = {
+		.src = group->src, .dst = group->dst, .proto = group->proto, .hop_limit = group->hop_limit};
+	uint8_t mac[6];
+
+	assert(rte_pktmbuf_headroom(m) >= ETH_HDR_MAX + IPV6_HDR_LEN && ipv6_is_group(group->dst));
+	if (m->pkt_len + IPV6_HDR_LEN > net->nif.mtu)
+		return drop(m, &net->counters.tx_too_big, -IW_E_TOOBIG);
+	ipv6_emit(m, &tx, ETH_HDR_LEN);
+	ipv6_group_mac(group->dst, mac);
+	eth_emit(m, mac, net->eth.mac, ETH_TYPE_IPV6);
+	return net_queue(net, m) ? 0 : -IW_E_NOMEM;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Our own addresses: which there are, the choice of a source, the claim on the wire. */
+#include <stdio.h>
+
+#include "net6_room.h"
+
+#define V6 OURS PEER "86dd "
+
+static struct net_own_info
+info_of(const char *text)
+{
+	struct net_own_info info;
+	struct iw_addr want;
+	uint32_t pos = 0;
+
+	assert_int_equal(iw_addr_parse(text, &want), 0);
+	want = net_own_scoped(net, &want);
+	while (net_own_get(net, &pos, &info))
+		if (iw_addr_eq_ip(&info.ip, &want))
+			return info;
+	fail_msg("%s is not ours", text);
+	return info;
+}
+
+static void
+test_which(void **state)
+{
+	struct iw_addr link = addr6(OURS6), other = addr6(PEER6), wrong = link6(OURS6);
+	struct net_own_info info;
+	uint32_t pos = 0, n = 0;
+
+	(void)state;
+	while (net_own_get(net, &pos, &info))
+		n++;
+	assert_int_equal(n, 3);
+	assert_int_equal(info_of("fe80::1").ip.scope, SCOPE);
+	assert_int_equal(info_of("2001:db8::1").ip.scope, 0);
+	assert_int_equal(info_of("10.0.0.1").prefix_len, 24);
+	assert_true(net_own_is(net, &link));
+	assert_false(net_own_is(net, &other));
+	wrong.scope++;
+	assert_false(net_own_is(net, &wrong));
+}
+
+/* Two of IPv4, one twice, too many. */
+static void
+test_not_together(void **state)
+{
+	struct netif bad = nif;
+
+	(void)state;
+	bad.more[0].ip = iw_addr_from_v4(0x0a000002, 0);
+	assert_null(net_create(&env, &bad, 64, now));
+	bad = nif;
+	bad.more[1] = bad.more[0];
+	assert_null(net_create(&env, &bad, 64, now));
+}
+
+static void
+test_source(void **state)
+{
+	struct iw_addr any = {.port = 77}, far = addr6(FAR6), peer = addr6(PEER6), ours = addr6(OURS6), src,
+		       strange = addr6(FAR6), four = iw_addr_from_v4(0x0b000001, 0);
+
+	(void)state;
+	assert_int_equal(net_own_source(net, &any, &far, &src), 0);
+	assert_memory_equal(src.ip, hex(GLOBAL6).b, 16);
+	assert_int_equal(src.port, 77);
+	assert_int_equal(net_own_source(net, &any, &peer, &src), 0);
+	assert_memory_equal(src.ip, hex(OURS6).b, 16);
+	assert_int_equal(src.scope, SCOPE);
+	assert_int_equal(net_own_source(net, &ours, &far, &src), 0);
+	assert_memory_equal(src.ip, hex(OURS6).b, 16);
+	assert_int_equal(net_own_source(net, &any, &four, &src), 0);
+	assert_int_equal(iw_addr_v4(&src), 0x0a000001);
+	assert_int_equal(net_own_source(net, &strange, &far, &src), -IW_E_ADDRNOTAVAIL);
+	nif.n_more = 0;
+	again();
+	assert_int_equal(net_own_source(net, &any, &far, &src), -IW_E_HOSTUNREACH);
+}
+
+static void
+test_come_and_go(void **state)
+{
+	struct iw_addr a = addr6("2001 0db8 0007 0000 0000 0000 0000 0001");
+	struct bytes b = ip6_frame(V6, FAR6 "2001 0db8 0007 0000 0000 0000 0000 0001", 6, 64, TCP);
+
+	(void)state;
+	assert_int_equal(rx(&b), NET_DROP);
+	assert_int_equal(net_own_add(net, &a, 64, now), 0);
+	assert_int_equal(net_own_add(net, &a, 64, now), -IW_E_ADDRINUSE);
+	assert_int_equal(rx(&b), NET_TCP);
+	net_own_deprecate(net, &a, true);
+	assert_true(info_of("2001:db8:7::1").deprecated);
+	net_own_remove(net, &a);
+	assert_int_equal(rx(&b), NET_DROP);
+	assert_false(net_own_is(net, &a));
+}
+
+/* A route outlives its source: nothing is sent from an address that is not ours any more. */
+static void
+test_route_of_a_gone_address(void **state)
+{
+	struct iw_addr ours = addr6(GLOBAL6), peer = addr6("2001 0db8 0000 0000 0000 0000 0000 0002");
+	struct net_route r;
+
+	(void)state;
+	assert_int_equal(net_route_from(net, &ours, &peer, &r), 0);
+	net_own_remove(net, &ours);
+	assert_int_equal(tx(&r, TCP), -IW_E_HOSTUNREACH);
+	assert_int_equal(net_reach(net, &r), NET_REACH_FAILED);
+	assert_silence();
+}
+
+/* ---- the claim ---- */
+
+static void
+begin_claim(void)
+{
+	nif.claim = true;
+	nif.n_more = 1;
+	again();
+}
+
+#define PROBE4 ALL OURS "0806" ARP_REQUEST OURS "00000000 000000000000" OUR_IP
+
+/* RFC 5227 §2.1.1, §2.3; RFC 4862 §5.4.2; RFC 4861 §7.2.6: asked thrice, told twice; before that we answer nobody and
+ * what is to be sent waits. */
+static void
+test_claim(void **state)
+{
+	struct net_route r;
+
+	(void)state;
+	begin_claim();
+	pass(IW_SEC);
+	assert_silence(); /* the link is not up yet */
+	r = route_to(0x0a000002);
+	assert_int_equal(tx(&r, TCP), 0);
+	assert_silence();
+	net_own_claim(net, now);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(info_of("10.0.0.1").state, NET_OWN_TENTATIVE);
+		assert_frame_hex(PROBE4);
+		assert_nd(ASKED_MAC OURS "86dd", ANY6 ASKED6, NS(OURS6));
+		assert_int_equal(rx_hex(ALL PEER "0806" ARP_REQUEST PEER PEER_IP "000000000000" OUR_IP), NET_EATEN);
+		assert_int_equal(rx6(ASKED_MAC PEER "86dd", PEER6 ASKED6, 58, 255, NS(OURS6) "01 01 020000000002"),
+				 NET_EATEN);
+		assert_silence();
+		assert_true(net_deadline(net) <= now + 100 * IW_MS);
+		pass(100 * IW_MS);
+	}
+	assert_int_equal(info_of("10.0.0.1").state, NET_OWN_READY);
+	assert_frame_hex(ASK(OUR_IP));
+	assert_nd(ALL_NODES_MAC OURS "86dd", OURS6 ALL_NODES6, NA("20", OURS6) WE_ARE);
+	assert_frame_hex(ASK(PEER_IP));
+	assert_silence();
+	rx_hex(ANSWER(PEER, PEER_IP));
+	rte_pktmbuf_free(drain_one());
+	pass(2 * IW_SEC);
+	assert_frame_hex(ASK(OUR_IP));
+	assert_nd(ALL_NODES_MAC OURS "86dd", OURS6 ALL_NODES6, NA("20", OURS6) WE_ARE);
+	pass(100 * IW_SEC);
+	assert_silence();
+	assert_int_equal(count("addr_probes"), 6);
+	assert_int_equal(count("addr_announcements"), 4);
+}
+
+/* Whoever has it, or wants it at the same time: never used, whichever way it is said. */
+static void
+test_duplicate(void **state)
+{
+	static const struct {
+		const char *src_dst, *octets; /* src_dst NULL: of IPv4, a whole frame */
+	} rows[] = {
+		{NULL, OURS PEER "0806" ARP_REPLY PEER OUR_IP OURS "00000000"},
+		{NULL, ALL PEER "0806" ARP_REQUEST PEER OUR_IP "000000000000" OUR_IP},
+		{NULL, ALL PEER "0806" ARP_REQUEST PEER "00000000 000000000000" OUR_IP},
+		{OURS6 ALL_NODES6, NA("20", OURS6) "02 01 020000000002"},
+		{PEER6 ALL_NODES6, NA("20", OURS6) "02 01 020000000002"},
+		{ANY6 ASKED6, NS(OURS6)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool six = rows[i].src_dst != NULL;
+		struct iw_addr any = {.port = 0}, dst = six ? addr6(PEER6) : iw_addr_from_v4(0x0a000002, 0), src;
+		struct net_own_info info;
+		struct net_route r;
+		struct rte_mbuf *m;
+
+		begin_claim();
+		assert_int_equal(net_route(net, &dst, &r), 0);
+		assert_int_equal(tx(&r, TCP), 0); /* waits */
+		net_own_claim(net, now);
+		if (six)
+			rx6(ALL_NODES_MAC PEER "86dd", rows[i].src_dst, 58, 255, rows[i].octets);
+		else
+			rx_hex(rows[i].octets);
+		info = info_of(six ? "fe80::1" : "10.0.0.1");
+		assert_int_equal(info.state, NET_OWN_DUPLICATE);
+		assert_memory_equal(info.conflict_mac, hex(PEER).b, 6);
+		assert_int_equal(info.conflicts, 1);
+		assert_int_equal(count("addr_duplicates"), 1);
+		for (int k = 0; k < 4; k++)
+			pass(100 * IW_MS);
+		while (net_drain(net, &m, 1)) { /* the other family goes on; what waited is gone */
+			assert_int_not_equal(rte_pktmbuf_mtod(m, const uint8_t *)[23], 6);
+			assert_int_not_equal(rte_pktmbuf_mtod(m, const uint8_t *)[20], 6);
+			rte_pktmbuf_free(m);
+		}
+		assert_int_equal(tx(&r, TCP), -IW_E_HOSTUNREACH);
+		assert_int_equal(net_own_source(net, &any, &dst, &src), -IW_E_ADDRINUSE);
+		assert_int_equal(info_of(six ? "10.0.0.1" : "fe80::1").state, NET_OWN_READY);
+	}
+}
+
+/* An address in use is kept and defended once in ten seconds (RFC 5227 §2.4 (c)), in IPv6 alike. */
+static void
+test_defence(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			rx6(ALL_NODES_MAC PEER "86dd", PEER6 ALL_NODES6, 58, 255, NA("20", OURS6) "02 01 020000000002"),
+			NET_EATEN);
+	assert_nd(ALL_NODES_MAC OURS "86dd", OURS6 ALL_NODES6, NA("20", OURS6) WE_ARE);
+	assert_silence();
+	assert_int_equal(info_of("fe80::1").state, NET_OWN_READY);
+	assert_int_equal(info_of("fe80::1").conflicts, 3);
+	assert_int_equal(count("addr_conflicts"), 3);
+	/* who probes for it gets the answer that ends the probe (RFC 4862 §5.4.3) */
+	assert_int_equal(rx6(ASKED_MAC PEER "86dd", ANY6 ASKED6, 58, 255, NS(OURS6)), NET_EATEN);
+	assert_nd(ALL_NODES_MAC OURS "86dd", OURS6 ALL_NODES6, NA("20", OURS6) WE_ARE);
+	assert_silence();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T6(test_which),
+		T6(test_not_together),
+		T6(test_source),
+		T6(test_come_and_go),
+		T6(test_route_of_a_gone_address),
+		T6(test_claim),
+		T6(test_duplicate),
+		T6(test_defence),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
