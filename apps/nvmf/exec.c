@@ -115,6 +115,27 @@ exec_plan(struct target *t, struct request *req)
 	return status != 0 ? status | NVME_SC_DNR : 0;
 }
 
+uint16_t
+exec_check_sgl(const struct request *req)
+{
+	uint32_t behind = req->capsule_len - CAPSULE_COMMAND;
+	const struct sgl *s = &req->cmd.sgl;
+
+	if (s->kind == SGL_UNKNOWN)
+		return NVME_SC_SGL_INVALID_TYPE;
+	if (req->dir == DATA_NONE)
+		return 0;
+	if (s->kind == SGL_CAPSULE && req->dir == DATA_TO_HOST)
+		return NVME_SC_SGL_INVALID_TYPE;
+	if (s->kind == SGL_NONE || s->len < req->len)
+		return NVME_SC_SGL_INVALID_DATA;
+	if (s->kind != SGL_CAPSULE)
+		return s->addr + s->len < s->addr ? NVME_SC_SGL_INVALID_DATA : 0;
+	if (s->addr > behind || s->len > behind - s->addr)
+		return NVME_SC_SGL_INVALID_OFFSET;
+	return 0;
+}
+
 enum exec_result
 exec_run(struct target *t, struct request *req)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a command means.  The transport asks in this order:
  *
- *     exec_plan()    is it allowed here, which way does its data go, how long is it
+ *     exec_plan()    is it allowed here, which way does its data go, how long is it; exec_check_sgl(): where is it
  *     (data from the host is fetched)
  *     exec_run()     does it, or starts it
  *     exec_resume()  after each part of it that the disk did
@@ -50,6 +50,10 @@ struct exec_row {
 
 /* 0, or the status to answer with. */
 uint16_t exec_plan(struct target *t, struct request *req);
+/* After it: 0, or the status that says why the data cannot be where the SGL has it.  Behind it, data in the capsule is
+ * inside the capsule, and the host's memory is as long as req->len; it may be longer (Identify says so: SGLS bit 18;
+ * Linux sends each Dataset Management so). */
+uint16_t exec_check_sgl(const struct request *req);
 enum exec_result exec_run(struct target *t, struct request *req);
 enum exec_result exec_resume(struct target *t, struct request *req);
 

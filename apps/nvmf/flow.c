@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "flow.h"
 
-#include <nvme/types.h>
 #include <string.h>
 
 #define POLL_BATCH 32
@@ -189,29 +188,6 @@ fetch(struct conn *c, struct request *req)
 	execute(c, req);
 }
 
-/* 0, or why the data of this command cannot be where its SGL says.  It may have more room than the command needs
- * (Identify says so: SGLS bit 18; Linux sends each Dataset Management so). */
-static uint16_t
-check_sgl(const struct request *req)
-{
-	uint32_t behind = req->capsule_len - CAPSULE_COMMAND;
-	const struct sgl *s = &req->cmd.sgl;
-
-	if (s->kind == SGL_UNKNOWN)
-		return NVME_SC_SGL_INVALID_TYPE;
-	if (req->dir == DATA_NONE)
-		return 0;
-	if (s->kind == SGL_CAPSULE && req->dir == DATA_TO_HOST)
-		return NVME_SC_SGL_INVALID_TYPE;
-	if (s->kind == SGL_NONE || s->len < req->len)
-		return NVME_SC_SGL_INVALID_DATA;
-	if (s->kind != SGL_CAPSULE)
-		return s->addr + s->len < s->addr ? NVME_SC_SGL_INVALID_DATA : 0;
-	if (s->addr > behind || s->len > behind - s->addr)
-		return NVME_SC_SGL_INVALID_OFFSET;
-	return 0;
-}
-
 /* All buffers that the command will need, or none. */
 static bool
 take_bufs(struct bufs *b, struct request *req)
@@ -236,7 +212,7 @@ begin(struct conn *c, struct request *req)
 	uint16_t status = exec_plan(side->target, req);
 
 	if (status == 0)
-		status = check_sgl(req);
+		status = exec_check_sgl(req);
 	if (status != 0) {
 		exec_fail(req, status);
 		respond(c, req);
