@@ -149,7 +149,7 @@ far_loop(void *arg)
 static bool
 open_host(struct host *host, uint16_t port_id, const char *ip, uint16_t mtu)
 {
-	struct host_options o = {.port_id = port_id, .prefix_len = 24, .has_ip = true, .mtu = mtu};
+	struct host_options o = {.port_id = port_id, .prefix_len = 24, .has_ip = true, .no_claim = true, .mtu = mtu};
 
 	return iw_addr_parse(ip, &o.ip) == 0 && host_open(host, &o);
 }

@@ -2,6 +2,7 @@
 #include "conn.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "flow.h"
@@ -202,6 +203,18 @@ accept_conn(struct conn *c, iw_cm_id id)
 	return 0;
 }
 
+/* An IPv6 scope is ours alone: the host has one of its own. */
+static void
+name_address(struct queue *q, const struct iw_addr *local)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	struct iw_addr addr = *local;
+
+	addr.scope = 0;
+	iw_addr_format(&addr, q->traddr, sizeof(q->traddr));
+	q->adrfam = memcmp(addr.ip, mapped, sizeof(mapped)) == 0 ? 1 : 2;
+}
+
 static int
 requested(struct host_side *side, iw_cm_id id, const struct iw_cm_event *event)
 {
@@ -212,6 +225,8 @@ requested(struct host_side *side, iw_cm_id id, const struct iw_cm_event *event)
 	if (why != 0)
 		return reject(side, id, why);
 	c = conn_new(side, &r);
+	if (c)
+		name_address(&c->q, &event->local);
 	return c ? accept_conn(c, id) : reject(side, id, REJECT_RESOURCES);
 }
 

@@ -29,8 +29,7 @@ struct target {
 	int num_subsys;
 	struct ctrls ctrls;
 	struct bufs bufs;
-	char traddr[64], trsvcid[8]; /* as the discovery log names us */
-	uint8_t adrfam;
+	char trsvcid[8]; /* port, as the discovery log has it */
 	uint64_t now_ns; /* of this turn */
 };
 

@@ -103,14 +103,14 @@ fill_discovery(const struct target *t, const struct request *req, struct page *p
 		if (!subsys_allows(&t->subsys[i], req->queue->ctrl->hostnqn))
 			continue;
 		e->trtype = NVMF_TRTYPE_RDMA;
-		e->adrfam = t->adrfam;
+		e->adrfam = req->queue->adrfam;
 		e->subtype = NVME_NQN_NVME;
 		e->treq = NVMF_TREQ_NOT_REQUIRED;
 		e->portid = htole16(1);
 		e->cntlid = htole16(0xffff);
 		e->asqsz = htole16(32);
 		exec_pad(e->trsvcid, sizeof(e->trsvcid), t->trsvcid);
-		exec_pad(e->traddr, sizeof(e->traddr), t->traddr);
+		exec_pad(e->traddr, sizeof(e->traddr), req->queue->traddr);
 		strcpy(e->subnqn, t->subsys[i].nqn);
 		e->tsas.rdma.qptype = NVMF_RDMA_QPTYPE_CONNECTED;
 		e->tsas.rdma.prtype = NVMF_RDMA_PRTYPE_IWARP;

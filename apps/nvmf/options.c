@@ -13,6 +13,7 @@
 enum {
 	OPT_IP = 256,
 	OPT_GW,
+	OPT_VLAN,
 	OPT_MTU,
 	OPT_PORT_ID,
 	OPT_SUBSYS,
@@ -27,6 +28,7 @@ enum {
 static const struct option longs[] = {
 	{"ip", required_argument, NULL, OPT_IP},
 	{"gw", required_argument, NULL, OPT_GW},
+	{"vlan", required_argument, NULL, OPT_VLAN},
 	{"mtu", required_argument, NULL, OPT_MTU},
 	{"port-id", required_argument, NULL, OPT_PORT_ID},
 	{"subsys", required_argument, NULL, OPT_SUBSYS},
@@ -43,29 +45,30 @@ static const struct option longs[] = {
 void
 options_usage(void)
 {
-	fputs("dpdk-iwarp-nvmf [EAL options] -- --ip ADDR/LEN --subsys NQN --ns FILE|ram:SIZE[,bs=512|4096] [--ro] "
+	fputs("dpdk-iwarp-nvmf [EAL options] -- --ip ADDR/LEN --subsys NQN --ns SPEC [--ro] [--ns ...] [--allow NQN] "
 	      "...\n"
+	      "dpdk-iwarp-nvmf [EAL options, two lcores] -- bench [--help]\n"
 	      "\n"
-	      "An NVMe over Fabrics target (RDMA transport over iWARP).\n"
+	      "An NVMe over Fabrics target (RDMA transport over iWARP): hosts, like Linux with nvme-rdma, find its "
+	      "disks by\n"
+	      "`nvme discover -t rdma -a ADDR` and mount them.  It serves until Ctrl-C.\n"
 	      "\n"
-	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's)\n"
+	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's); --ip auto; may be given "
+	      "again\n"
 	      "  --gw ADDR       next hop for other networks\n"
+	      "  --vlan N        802.1Q VLAN\n"
 	      "  --mtu N         layer-3 MTU, when the port's is not the one wanted\n"
 	      "  --port-id ID    DPDK port (0)\n"
+	      "  --port N        where to listen (4420)\n"
 	      "  --subsys NQN    a subsystem; what follows belongs to it until the next --subsys\n"
-	      "  --ns SPEC       a namespace of it: a file, a block device, or memory\n"
+	      "  --ns SPEC       a namespace of it: PATH of a file or block device, or ram:SIZE (K, M, G, T); with "
+	      ",bs=4096\n"
+	      "                  blocks of 4096 octets instead of 512.  Files need a file system with direct I/O\n"
 	      "  --ro            the namespace before is read-only\n"
 	      "  --allow NQN     only this host may connect (may be given again)\n"
-	      "  --port N        where to listen (4420)\n"
 	      "  --buffers MIB   memory for data under way (64)\n"
 	      "  --no-crc        do not ask for the MPA CRC\n",
 	      stdout);
-}
-
-static bool
-take_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out)
-{
-	return cli_number(option, text, min, max, out);
 }
 
 static bool
@@ -75,16 +78,21 @@ take_host(int opt, const char *arg, struct host_options *h)
 
 	switch (opt) {
 	case OPT_IP:
-		return h->has_ip = cli_address_len("--ip", arg, &h->ip, &h->prefix_len);
+		return host_option_ip(h, arg);
 	case OPT_GW:
-		return cli_address("--gw", arg, &h->gateway);
+		return host_option_gateway(h, arg);
+	case OPT_VLAN:
+		if (!cli_number("--vlan", arg, 1, 4094, &n))
+			return false;
+		h->vlan = (uint16_t)n;
+		return true;
 	case OPT_MTU:
-		if (!take_number("--mtu", arg, 576, 65535, &n))
+		if (!cli_number("--mtu", arg, 576, 65535, &n))
 			return false;
 		h->mtu = (uint16_t)n;
 		return true;
 	default:
-		if (!take_number("--port-id", arg, 0, 65535, &n))
+		if (!cli_number("--port-id", arg, 0, 65535, &n))
 			return false;
 		h->port_id = (uint16_t)n;
 		return true;
@@ -151,12 +159,12 @@ take(int opt, const char *arg, struct options *o, struct target *t)
 	case OPT_ALLOW:
 		return take_part(opt, arg, t);
 	case OPT_PORT:
-		if (!take_number("--port", arg, 1, 65535, &n))
+		if (!cli_number("--port", arg, 1, 65535, &n))
 			return false;
 		o->port = (uint16_t)n;
 		return true;
 	case OPT_BUFFERS:
-		if (!take_number("--buffers", arg, 2, 65536, &n))
+		if (!cli_number("--buffers", arg, 2, 65536, &n))
 			return false;
 		o->buffer_mib = (uint32_t)n;
 		return true;

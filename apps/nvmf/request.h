@@ -26,6 +26,8 @@ struct queue {
 	uint16_t qid;         /* from the private data of the connection */
 	uint16_t size;        /* entries, from the same */
 	uint16_t sq_head;     /* of the next response */
+	char traddr[64];      /* ours, as this host reached it: for the discovery log */
+	uint8_t adrfam;       /* 1: IPv4, 2: IPv6 */
 	bool no_flow_ctl;     /* the host disabled submission queue flow control */
 	enum hang_up hang_up; /* the connection is to be closed: once the responses are out, or at once */
 };

@@ -9,15 +9,8 @@
 #define BACKLOG 64
 #define DISK_BATCH 32
 #define EXPIRY_NS UINT64_C(100000000)
+#define CONFLICTS_EVERY 100000        /* turns */
 #define LEAVE_NS UINT64_C(2000000000) /* how long hosts may take to answer our hanging up */
-
-static bool
-is_v4(const struct iw_addr *a)
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
-}
 
 static bool
 open_disks(struct target *t)
@@ -38,15 +31,11 @@ open_disks(struct target *t)
 static bool
 open_target(struct target *t, const struct options *o)
 {
-	struct iw_addr addr = o->host.ip;
-
 	if (!bufs_open(&t->bufs, (size_t)o->buffer_mib << 20)) {
 		cli_fail("no memory for %u MiB of data buffers; choose less with --buffers", o->buffer_mib);
 		return false;
 	}
-	iw_addr_format(&addr, t->traddr, sizeof(t->traddr));
 	snprintf(t->trsvcid, sizeof(t->trsvcid), "%u", o->port);
-	t->adrfam = is_v4(&addr) ? 1 : 2;
 	if (open_disks(t))
 		return true;
 	bufs_close(&t->bufs);
@@ -158,7 +147,10 @@ serve_close(struct server *s)
 static void
 say_ready(const struct options *o, const struct target *t)
 {
-	printf("listening at %s port %u\n", t->traddr, o->port);
+	char text[IW_ADDR_TEXT];
+
+	printf("listening at %s port %u\n",
+	       o->host.has_ip ? iw_addr_format(&o->host.ip, text, sizeof(text)) : "every address", o->port);
 	for (int i = 0; i < t->num_subsys; i++)
 		for (uint32_t k = 0; k < t->subsys[i].num_ns; k++)
 			printf("  %s namespace %u: %s, %llu blocks of %u%s\n", t->subsys[i].nqn,
@@ -220,9 +212,11 @@ serve(const struct options *o, struct target *target)
 		return 1;
 	}
 	say_ready(o, target);
-	while (!cli_stopped()) {
+	for (uint32_t n = 1; !cli_stopped(); n++) {
 		serve_turn(&s);
 		say_changes(&said, &s);
+		if (n % CONFLICTS_EVERY == 0)
+			host_report_conflicts(&host);
 	}
 	serve_close(&s);
 	host_close(&host);

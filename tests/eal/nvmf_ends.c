@@ -34,7 +34,7 @@ nvmf_ends_await(const bool *flag)
 static void
 open_host(struct host *h, uint16_t port_id, const char *ip)
 {
-	struct host_options o = {.port_id = port_id, .prefix_len = 24, .has_ip = true, .mtu = 9000};
+	struct host_options o = {.port_id = port_id, .prefix_len = 24, .has_ip = true, .no_claim = true, .mtu = 9000};
 
 	assert_int_equal(iw_addr_parse(ip, &o.ip), 0);
 	assert_true(host_open(h, &o));
@@ -45,7 +45,6 @@ open_ends(void)
 {
 	struct options o = {.port = PORT, .buffer_mib = 4};
 
-	assert_int_equal(iw_addr_parse("192.0.2.1", &o.host.ip), 0);
 	assert_int_equal(iw_wire_create("nvmf", 1024, &port[0], &port[1]), 0);
 	open_host(&ends.far, port[0], "192.0.2.1");
 	open_host(&ends.near, port[1], "192.0.2.2");

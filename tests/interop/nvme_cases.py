@@ -268,7 +268,7 @@ def host_gone(bench):
 def loss(bench):
     """One frame of a hundred is lost, either way."""
     tc, lose = "/usr/bin/tc", "root netem loss 1%"  # busybox' own knows too little
-    run(bench, f"{tc} qdisc add dev eth0 ingress && /usr/bin/ip link add ifb0 type ifb && ip link set ifb0 up && "
+    run(bench, f"{tc} qdisc add dev eth0 ingress && ip link set ifb0 up && "
         f"{tc} filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0 && "
         f"{tc} qdisc add dev ifb0 {lose} && {tc} qdisc add dev eth0 {lose}")
     try:
@@ -278,7 +278,7 @@ def loss(bench):
         if sum(int(n) > 0 for line in output for n in re.findall(r"dropped (\d+)", line)) < 2:
             raise Failed("nothing was lost", output)
     finally:
-        run(bench, f"{tc} qdisc del dev eth0 root; {tc} qdisc del dev eth0 ingress; ip link del ifb0")
+        run(bench, f"{tc} qdisc del dev eth0 root; {tc} qdisc del dev eth0 ingress; {tc} qdisc del dev ifb0 root")
 
 
 CASES = (smoke, tell, copies, sequential, random_jobs, mixed, file_system, zeroes_and_discard, compare, read_only,
