@@ -225,8 +225,10 @@ requested(struct host_side *side, iw_cm_id id, const struct iw_cm_event *event)
 	if (why != 0)
 		return reject(side, id, why);
 	c = conn_new(side, &r);
-	if (c)
+	if (c) {
+		c->max_reads = event->ird < FLOW_READS ? event->ird : FLOW_READS;
 		name_address(&c->q, &event->local);
+	}
 	return c ? accept_conn(c, id) : reject(side, id, REJECT_RESOURCES);
 }
 

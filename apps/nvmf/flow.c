@@ -158,7 +158,7 @@ read_data(struct conn *c, struct request *req)
 				.remote_addr = req->cmd.sgl.addr,
 				.rkey = req->cmd.sgl.key};
 
-	if (c->reads == FLOW_READS)
+	if (c->reads == c->max_reads)
 		request_list_add(&c->no_read, req);
 	else if (posted(c, iw_post_send(c->qp, &wr, NULL)))
 		c->reads++;
@@ -242,19 +242,38 @@ renew(struct request *req, uint32_t len)
 }
 
 static void
-received(struct conn *c, struct request *req, uint32_t len)
+start(struct conn *c, struct request *req, uint32_t len)
 {
-	/* Not a capsule: there is no command to answer.  Or more commands than the queue has entries: the response to
-	 * the one before it in this request has not left, so its host cannot have room for another. */
-	if (len < CAPSULE_COMMAND || req->under_way) {
-		c->q.hang_up = HANG_UP_AT_ONCE;
-		return;
-	}
 	renew(req, len);
 	c->q.sq_head = (uint16_t)(c->q.sq_head + 1 < c->q.size ? c->q.sq_head + 1 : 0);
 	if (c->q.ctrl)
 		c->q.ctrl->last_seen = c->side->target->now_ns;
 	begin(c, req);
+}
+
+/* Shorter than a command: there is nothing to answer.  A command may be there before the Send of the response that was
+ * in the same request has completed, because Sends complete in order, behind Reads; it waits for that. */
+static void
+received(struct conn *c, struct request *req, uint32_t len)
+{
+	if (len < CAPSULE_COMMAND)
+		c->q.hang_up = HANG_UP_AT_ONCE;
+	else if (req->under_way)
+		req->early = len;
+	else
+		start(c, req, len);
+}
+
+/* The response has left: the request is free, its buffers too. */
+static void
+responded(struct conn *c, struct request *req)
+{
+	uint32_t early = req->early;
+
+	req->under_way = false;
+	req->early = 0;
+	if (early != 0)
+		start(c, req, early);
 }
 
 static void
@@ -300,16 +319,16 @@ completed(struct conn *c, const struct iw_wc *wc)
 	if (kind == WR_WRITE)
 		return; /* failed: the Send behind it is flushed */
 	c->posted--;
-	if (kind == WR_SEND) {
+	if (kind == WR_SEND)
 		release(c, req);
-		req->under_way = false;
-	}
 	if (wc->status != IW_WC_SUCCESS || !c->open || c->q.hang_up == HANG_UP_AT_ONCE)
 		return;
 	if (kind == WR_RECV)
 		received(c, req, wc->byte_len);
 	else if (kind == WR_READ)
 		read_done(c, req);
+	else
+		responded(c, req);
 }
 
 int

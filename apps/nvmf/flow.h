@@ -9,8 +9,9 @@
 
 #include "conn.h"
 
-/* RDMA Reads under way at once; more wait here, not in the send queue, where they would hold up responses. */
-#define FLOW_READS 16
+/* RDMA Reads of a connection under way at once, if its host answers so many (IRD).  More wait here, not in the send
+ * queue, where they would hold up responses. */
+#define FLOW_READS IW_MAX_IRD
 
 struct conn {
 	struct queue q;
@@ -25,7 +26,7 @@ struct conn {
 	uint32_t capsule_len, depth;
 	struct request *requests;
 	struct request_list no_read; /* wait until a Read is done */
-	uint32_t reads;              /* RDMA Reads under way */
+	uint32_t reads, max_reads;   /* RDMA Reads under way, and how many may be */
 	uint32_t posted;             /* work requests whose completion is still to come */
 	uint32_t on_disk;            /* requests that a disk has */
 	uint64_t since_ns;           /* when it was accepted */

@@ -35,7 +35,8 @@ struct queue {
 struct request {
 	struct request *next;
 	struct queue *queue;
-	bool under_way;          /* from its command to the end of its response */
+	bool under_way;          /* from its command to the completion of its response */
+	uint32_t early;          /* octets of the next command, which came before that; 0: none */
 	struct request *aborted; /* is to be answered, too (Abort) */
 	const uint8_t *capsule;
 	uint32_t capsule_len;

@@ -341,6 +341,37 @@ test_more_data_than_buffers(void **state)
 		assert_int_equal(r[i].status, 0);
 }
 
+/* As many commands as the queue has entries, again and again: data that the target reads, and writes, in turn. */
+static void
+test_full_depth(void **state)
+{
+	struct nvme_command c = nvmf_ends_command(nvme_cmd_write, 0, 8, (struct sgl){0});
+	struct nvme_response r[16];
+	int sent = 0, done = 0;
+
+	(void)state;
+	nvmf_ends_io();
+	c.sgl = nvmf_ends_keyed(4096);
+	for (c.cid = 0; c.cid < 128; c.cid++, sent++)
+		assert_int_equal(initiator_send(&ends.io, &c, NULL, 0), 0);
+	for (int i = 0; i < ENDS_PATIENCE && done < sent; i++) {
+		int n;
+
+		nvmf_ends_turns(1);
+		n = initiator_poll(&ends.io, r, 16);
+		done += n;
+		for (int k = 0; k < n; k++) {
+			assert_int_equal(r[k].status, 0);
+			c.cid = r[k].cid;
+			c.opcode = sent % 7 == 0 ? nvme_cmd_read : nvme_cmd_write;
+			if (sent < 3000 && initiator_send(&ends.io, &c, NULL, 0) == 0)
+				sent++;
+		}
+	}
+	assert_int_equal(done, 3000);
+	assert_false(ends.io.ended);
+}
+
 /* The host vanishes with commands on their way: everything comes back (close_all looks). */
 static void
 test_host_gone_under_load(void **state)
@@ -390,6 +421,7 @@ main(int argc, char **argv)
 		TEST(test_queue_smaller_than_the_connection),
 		TEST(test_data_longer_than_the_command),
 		TEST(test_more_data_than_buffers),
+		TEST(test_full_depth),
 		TEST(test_host_gone_under_load),
 		TEST(test_keep_alive),
 		TEST(test_admin_queue_takes_the_controller_with_it),

@@ -249,7 +249,7 @@ test_key_that_grants_nothing(void **state)
 		assert_int_equal(ends.buf[i], 0xa5);
 }
 
-/* The host keeps sending and does not wait for responses: it is cut off, and no request is used twice. */
+/* The host keeps sending and waits for no response: the stream ends (RFC 5041 §7.2), and no request was used twice. */
 static void
 test_flood(void **state)
 {
