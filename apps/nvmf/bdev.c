@@ -74,7 +74,7 @@ bdev_open(const char *spec, bool read_only, void *base, size_t len, char *why, s
 		snprintf(why, why_len, "a path that is too long");
 		return NULL;
 	}
-	strcpy(path, spec);
+	memcpy(path, spec, strlen(spec) + 1);
 	block_size = take_block_size(path);
 	if (block_size == 0) {
 		snprintf(why, why_len, "%s: bs= is 512 or 4096", spec);

@@ -2,6 +2,7 @@
 /* Identify (NVM Express base 1.4 §5.15). */
 #include <endian.h>
 #include <nvme/types.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "exec.h"
@@ -60,7 +61,7 @@ fill_ctrl(const struct ctrl *c, struct nvme_id_ctrl *id)
 	fill_common(c, id);
 	if (!s) {
 		id->cntrltype = NVME_CTRL_CNTRLTYPE_DISCOVERY;
-		strcpy(id->subnqn, SUBSYS_DISCOVERY);
+		snprintf(id->subnqn, sizeof(id->subnqn), "%s", SUBSYS_DISCOVERY);
 		return;
 	}
 	id->cntrltype = NVME_CTRL_CNTRLTYPE_IO;
@@ -73,7 +74,7 @@ fill_ctrl(const struct ctrl *c, struct nvme_id_ctrl *id)
 	id->nn = htole32(s->num_ns);
 	id->oncs = htole16(NVME_CTRL_ONCS_COMPARE | NVME_CTRL_ONCS_DSM | NVME_CTRL_ONCS_WRITE_ZEROES);
 	id->vwc = caches(s) ? 1 : 0;
-	strcpy(id->subnqn, s->nqn);
+	snprintf(id->subnqn, sizeof(id->subnqn), "%s", s->nqn);
 }
 
 static void

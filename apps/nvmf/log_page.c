@@ -111,7 +111,7 @@ fill_discovery(const struct target *t, const struct request *req, struct page *p
 		e->asqsz = htole16(32);
 		exec_pad(e->trsvcid, sizeof(e->trsvcid), t->trsvcid);
 		exec_pad(e->traddr, sizeof(e->traddr), req->queue->traddr);
-		strcpy(e->subnqn, t->subsys[i].nqn);
+		snprintf(e->subnqn, sizeof(e->subnqn), "%s", t->subsys[i].nqn);
 		e->tsas.rdma.qptype = NVMF_RDMA_QPTYPE_CONNECTED;
 		e->tsas.rdma.prtype = NVMF_RDMA_PRTYPE_IWARP;
 		e->tsas.rdma.cms = NVMF_RDMA_CMS_RDMA_CM;

@@ -25,7 +25,7 @@ static int
 open_file(void **state)
 {
 	(void)state;
-	strcpy(path, "./test_nvmf_uring.XXXXXX");
+	snprintf(path, sizeof(path), "./test_nvmf_uring.XXXXXX");
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, LEN), 0);

@@ -138,8 +138,8 @@ test_connect_data(void **state)
 	uint8_t back[CAPSULE_CONNECT_DATA];
 
 	(void)state;
-	strcpy((char *)raw + 256, "nqn.a");
-	strcpy((char *)raw + 512, "nqn.b");
+	memcpy(raw + 256, "nqn.a", 5);
+	memcpy(raw + 512, "nqn.b", 5);
 	assert_true(capsule_connect_parse(raw, &d));
 	assert_int_equal(d.hostid[0], 0x11);
 	assert_int_equal(d.hostid[15], 0x22);
