@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-OWN_LINE = re.compile(r"dpdk-iwarp-(app|perf): (?!note: )")
+OWN_LINE = re.compile(r"dpdk-iwarp-(app|perf|nvmf): (?!note: )")
 SERVER, CLIENT = "192.0.2.1", "192.0.2.2"
 LEAVES_WITHIN = 5  # seconds from a signal to the end
 
