@@ -20,13 +20,16 @@ enum { OPT_IP = 256, OPT_GW, OPT_VLAN, OPT_MTU, OPT_PORT_ID, OPT_VERB, OPT_TEST,
 void
 options_usage(void)
 {
-	fputs("dpdk-iwarp-perf [EAL options] -- [options] [--verb write|read|send] [--test bw|lat] [--server | ADDR | "
+	fputs("dpdk-iwarp-perf [EAL options] -- [options] [--verb write|read|send] [--test bw|lat|conn] [--server | "
+	      "ADDR | "
 	      "roofline]\n"
 	      "\n"
 	      "  without --server or ADDR: both ends in this process, on two lcores, over an in-process wire\n"
 	      "  --server          serve one client (its options count), then end\n"
 	      "  ADDR              be the client of the server at ADDR\n"
 	      "  roofline          the memory limit: copy, CRC32C and checksum at the same packet size\n"
+	      "  --test conn       connect and close, both ends in this process: -n connections (1000), -q at once "
+	      "(1)\n"
 	      "\n"
 	      "  -s BYTES  message size (bw 65536, lat 2)     -a        all sizes from 2 to 8388608\n"
 	      "  -n N      iterations (bw 5000, lat 1000)     -D SEC    run for a time instead\n"
@@ -57,10 +60,14 @@ take_verb(const char *text, struct options *o)
 static bool
 take_test(const char *text, struct options *o)
 {
-	o->test = strcmp(text, "lat") == 0 ? PERF_LAT : PERF_BW;
-	if (o->test == PERF_LAT || strcmp(text, "bw") == 0)
-		return true;
-	cli_fail("--test %s: bw or lat", text);
+	static const char *const names[] = {"bw", "lat", "conn"};
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(text, names[i]) == 0) {
+			o->test = (enum perf_test)i;
+			return true;
+		}
+	cli_fail("--test %s: bw, lat or conn", text);
 	return false;
 }
 
@@ -246,7 +253,7 @@ fill_defaults(struct options *o)
 	if (!o->size)
 		o->size = lat ? LAT_SIZE : BW_SIZE;
 	if (!o->iters)
-		o->iters = lat ? 1000 : 5000;
+		o->iters = o->test == PERF_BW ? 5000 : 1000;
 	if (!o->tx_depth)
 		o->tx_depth = lat ? 1 : BW_DEPTH;
 	if (!o->rx_depth)
@@ -273,6 +280,10 @@ options_parse(int argc, char **argv, struct options *o)
 	o->inline_size = UINT32_MAX;
 	if (!take_all(argc, argv, o) || !take_target(argc, argv, o))
 		return false;
+	if (o->test == PERF_CONN && (o->mode == PERF_SERVER || o->mode == PERF_CLIENT || o->seconds)) {
+		cli_fail("--test conn: both ends are in this process, and -n says how many connections");
+		return false;
+	}
 	fill_defaults(o);
 	return true;
 }

@@ -9,7 +9,7 @@
 #define PERF_MAX_SIZE (1u << 30)
 
 enum perf_verb { PERF_WRITE, PERF_READ, PERF_SEND };
-enum perf_test { PERF_BW, PERF_LAT };
+enum perf_test { PERF_BW, PERF_LAT, PERF_CONN };
 enum perf_mode { PERF_LOOPBACK, PERF_SERVER, PERF_CLIENT, PERF_ROOFLINE, PERF_HELP };
 
 struct options {

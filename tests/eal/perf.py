@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
 
-    perf.py PERF loopback|memif|speed"""
+    perf.py PERF loopback|conn|memif|speed"""
 import sys
 
 from programs import SERVER, Memif, Pair, Program, cannot, two_cpus
@@ -79,6 +79,47 @@ def loopback(perf):
     return failed
 
 
+STEPS = ("create", "resolve", "connect", "established", "disconnect", "close", "destroy")
+NO_STEP = {"here": ("resolve",), "kernel": ("resolve", "established")}
+
+
+def connection_problems(program, code, which):
+    """What is wrong with one of the two tables: a row for each step, times in order, a rate."""
+    out = program.lines["out"]
+    at = [i for i, line in enumerate(out) if line.startswith(" step ")]
+    if code != 0 or program.errors() or len(at) != 2:
+        yield f"exit code {code}, it says {program.errors()}, {len(at)} tables"
+        return
+    table = out[at[which == "kernel"] + 1:][:len(STEPS) + 1]
+    rate = table.pop()
+    if [line.split()[0] for line in table] != list(STEPS):
+        yield f"steps {table}"
+    for step, *times in (line.split()[:5] for line in table):
+        if step in NO_STEP[which]:
+            if times != ["-"] * 4:
+                yield f"{step} is no step: {times}"
+            continue
+        mean, most, middle, late = map(float, times)
+        if not 0 < mean <= most or not 0 < middle <= late <= most:
+            yield f"times out of order in {step}: {times}"
+    if not rate.startswith(" connections a second :") or not float(rate.split()[-1]) > 0:
+        yield f"no rate: {rate}"
+
+
+def connections(perf):
+    failed = False
+    for arguments in (["-n", "100"], ["-n", "300", "-q", "16"]):
+        program = Program(perf, "--test", "conn", *arguments, cores=2, memory=512)
+        code = program.wait(60)
+        program.kill()
+        found = [p for which in NO_STEP for p in connection_problems(program, code, which)]
+        ratio = [line for line in program.lines["out"] if "to kernel TCP :" in line]
+        if len(ratio) != 1 or not float(ratio[0].split()[-1]) > 0:
+            found.append(f"no ratio: {ratio}")
+        failed |= report(" ".join(["--test conn", *arguments]), found, program)
+    return failed
+
+
 def two_processes(perf):
     failed = False
     for verb in VERBS:
@@ -133,7 +174,7 @@ def speed(perf):
 
 def main():
     perf, kind = sys.argv[1:3]
-    return {"loopback": loopback, "memif": two_processes, "speed": speed}[kind](perf)
+    return {"loopback": loopback, "conn": connections, "memif": two_processes, "speed": speed}[kind](perf)
 
 
 if __name__ == "__main__":
