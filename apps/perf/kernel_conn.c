@@ -28,8 +28,8 @@ struct kernel_conn {
 	int listener;
 	uint64_t started, ended;
 	uint32_t at_once;
-	struct slot slots[PERF_MAX_QPS];
-	struct pollfd fds[PERF_MAX_QPS]; /* fd -1: the slot is free */
+	struct slot slots[PERF_CONN_QPS];
+	struct pollfd fds[PERF_CONN_QPS]; /* fd -1: the slot is free */
 };
 
 static uint64_t
@@ -143,7 +143,7 @@ listen_here(struct kernel_conn *k)
 	k->at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	k->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	return (k->listener >= 0 && bind(k->listener, (const struct sockaddr *)&k->at, len) == 0 &&
-		listen(k->listener, PERF_MAX_QPS * 2) == 0 &&
+		listen(k->listener, PERF_CONN_QPS * 2) == 0 &&
 		getsockname(k->listener, (struct sockaddr *)&k->at, &len) == 0) ||
 	       fail("cannot listen on loopback");
 }

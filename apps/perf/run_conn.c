@@ -47,7 +47,7 @@ struct slot {
 struct client {
 	struct side side;
 	const struct options *o;
-	struct slot slots[PERF_MAX_QPS];
+	struct slot slots[PERF_CONN_QPS];
 	uint64_t goal, started, ended;
 };
 

@@ -3,7 +3,11 @@
 """dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
 
     perf.py PERF loopback|conn|memif|speed"""
+import csv
+import json
+import pathlib
 import sys
+import tempfile
 
 from programs import SERVER, Memif, Pair, Program, cannot, two_cpus
 
@@ -12,8 +16,10 @@ LAT = (" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_
        "   99% percentile[usec]   99.9% percentile[usec]")
 RULE = "-" * 87
 ALL = [2 ** i for i in range(1, 24)]
-BW_COLUMNS, LAT_COLUMNS = 9, 9
+BW_COLUMNS, LAT_COLUMNS = 9, 11
 VERBS, TESTS = ("write", "read", "send"), ("bw", "lat")
+MORE_VERBS = ("write-imm", "atomic")
+CHECKED = ["--data_validation", "--perform_warm_up"]
 SHARE, MEDIAN = 6, 4  # columns
 TRIES = 3  # a machine has other things to do at times; what it can do shows once
 
@@ -70,13 +76,41 @@ def loopback(perf):
     cases += [(["-n", "20", "-q", "4", "--report_gbits"], "bw", [65536], {"unit": "Gb", "iters": 80}),
               (["--verb", "send", "-n", "20", "-s", "1", "-I", "64", "-l", "8"], "bw", [1], {}),
               (["-D", "1", "-s", "4096", "--mtu", "1500"], "bw", [4096], {"iters": None})]
+    cases += [(["--verb", v, "--test", t, "-s", "8", "-n", "20", *CHECKED], t, [8], {}) for v in MORE_VERBS for t in TESTS]
+    cases += [(["--verb", v, "-b", "-q", "3", "-n", "20", "-s", "5000", *CHECKED], "bw", [5000], {"iters": 120})
+              for v in VERBS]
+    cases += [(["--verb", "send", "-q", "5", "-n", "50", "--use-srq", "-r", "4", *CHECKED], "bw", [65536], {"iters": 250}),
+              (["--verb", "read", "-o", "128", "-n", "300", "-s", "64", *CHECKED], "bw", [64], {"iters": 300}),
+              (["-q", "300", "-t", "4", "-n", "20", "-s", "64", *CHECKED], "bw", [64], {"iters": 6000}),
+              (["-b", "-D", "1", "--verb", "send"], "bw", [65536], {"iters": None})]
     failed = False
     for arguments, test, sizes, more in cases:
         program = Program(perf, *arguments, cores=2, memory=512)
         code = program.wait(120)
         program.kill()
         failed |= report(" ".join(arguments), problems(program, code, test, sizes, **more), program)
-    return failed
+    return failed | scripted(perf)
+
+
+def scripted(perf):
+    """What scripts read: JSON that parses and has an element for each size, CSV, one number."""
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        name = folder + "/out.json"
+        for test, key in (("bw", "BW_average"), ("lat", "t_typical")):
+            program = Program(perf, "-a", "-n", "20", "--test", test, "--csv", "--out_json_file", name, cores=2, memory=512)
+            code, found = program.wait(120), []
+            whole = json.loads(pathlib.Path(name).read_text()) if code == 0 else {"results": []}
+            table = list(csv.DictReader(program.lines["out"]))
+            for what, rows_of in ("JSON", whole["results"]), ("CSV", table):
+                if [int(row["MsgSize"]) for row in rows_of] != ALL or not all(float(row[key]) > 0 for row in rows_of):
+                    found.append(f"{what}: {rows_of}")
+            if not {"schema_version", "units", "host", "dpdk_version", "driver", "lcores", "mpa_crc", "mtu"} <= set(whole):
+                found.append(f"keys {list(whole)}")
+            failed |= report(f"JSON and CSV of {test}", found, program)
+    program = Program(perf, "-n", "20", "--output", "bandwidth", cores=2, memory=512)
+    good = program.wait(60) == 0 and len(program.lines["out"]) == 1 and float(program.lines["out"][0]) > 0
+    return failed | report("one number", [] if good else ["not one number"], program)
 
 
 STEPS = ("create", "resolve", "connect", "established", "disconnect", "close", "destroy")
