@@ -175,7 +175,7 @@ set_up(struct client *c)
 	struct peer *p = &c->peer;
 
 	return peer_make_memory(p, largest(c->o)) && peer_make_control(p) && start_connecting(c, &p->control) &&
-	       wait_control(c) && agree(c, largest(c->o), 0) && peer_make_links(p) && connect_links(c);
+	       wait_control(c) && peer_make_links(p) && agree(c, largest(c->o), 0) && connect_links(c);
 }
 
 static bool

@@ -97,6 +97,8 @@ loopback_run(struct loopback *l, unsigned lcore, const double *roofline)
 		return cli_fail("lcore %u is busy with something else", lcore);
 	}
 	result = client_run(&l->client, &l->a, l->client.host.mtu, roofline);
+	if (result)
+		server_stop(server);
 	result |= rte_eal_wait_lcore(lcore);
 	server_destroy(server);
 	return result;

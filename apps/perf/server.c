@@ -21,7 +21,8 @@ struct server {
 	bool running;          /* a further one was, and no STOP yet */
 	bool sending, stopped; /* both ways: this end's part has begun; the client waits for its end */
 	struct outflow out;
-	uint64_t echoed; /* latency: messages answered in this run */
+	bool asked_to_stop; /* by another lcore */
+	uint64_t echoed;    /* latency: messages answered in this run */
 };
 
 /* ---- connections ---- */
@@ -278,12 +279,18 @@ server_destroy(struct server *v)
 	free(v);
 }
 
+void
+server_stop(struct server *v)
+{
+	__atomic_store_n(&v->asked_to_stop, true, __ATOMIC_RELAXED);
+}
+
 int
 server_run(struct server *v)
 {
 	struct peer *p = &v->peer;
 
-	while (!cli_stopped() && !p->failed && !p->lost) {
+	while (!cli_stopped() && !p->failed && !p->lost && !__atomic_load_n(&v->asked_to_stop, __ATOMIC_RELAXED)) {
 		/* Nothing comes but by a poll that did something. */
 		if (iw_engine_poll(p->engine) == 0 && !v->sending)
 			continue;

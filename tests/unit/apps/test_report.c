@@ -170,15 +170,21 @@ test_csv(void **state)
 static void
 test_histogram(void **state)
 {
-	struct options o = {.test = PERF_LAT, .verb = PERF_READ, .ladder = true, .bars = true, .samples = true};
+	struct options o = {.test = PERF_LAT, .verb = PERF_READ, .ladder = true, .bars = true};
 
 	(void)state;
 	fill_lat();
 	assert_holds(say(&o, NULL, &lat), "\n#   50.0000% :      503.807 us\n");
 	assert_holds(captured.text, "\n#   99.9999% :     1000.000 us\n");
-	/* One step: 983.04 to 999.423 us; eight of them: 917.504 to 1048.575 us. */
-	assert_holds(captured.text, "\n# to      999.423 us :         16\n");
-	assert_holds(captured.text, "\n# to     1048.575 us :         83 #####\n");
+	/* Eight steps of 8.192 us in one: 917.504 to 983.039 us, 983.04 to 1048.575 us. */
+	assert_holds(captured.text, "\n# to      983.039 us :         66 ####\n");
+	assert_holds(captured.text, "\n# to     1048.575 us :         17 #\n");
+	/* Each step for itself, of two samples. */
+	hist_init(&lat.hist);
+	hist_add(&lat.hist, 999000);
+	hist_add(&lat.hist, 50);
+	o = (struct options){.test = PERF_LAT, .verb = PERF_READ, .samples = true};
+	assert_holds(say(&o, NULL, &lat), "\n# to        0.050 us :          1\n# to      999.423 us :          1\n");
 }
 
 /* Text of the file that a report of two rows wrote. */
@@ -239,7 +245,7 @@ test_json(void **state)
 	text = json_of(&o);
 	assert_holds(text, "\"percentile_99.9\": ");
 	assert_holds(text, "\"percentiles\": {\"1\": ");
-	assert_holds(text, "[999.423, 16]");
+	assert_holds(text, "[999.423, 8]");
 }
 
 static void
