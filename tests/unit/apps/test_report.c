@@ -63,7 +63,7 @@ static void
 assert_holds(const char *text, const char *part)
 {
 	if (!strstr(text, part))
-		fail_msg("'%s' does not hold '%s'", text, part);
+		fail_msg("'%s' is not in '%.600s'", part, text);
 }
 
 static void
