@@ -86,7 +86,8 @@ open_engine(struct host *host, const struct host_options *options)
 					  .autoconf = options->autoconf,
 					  .no_claim = options->no_claim,
 					  .vlan = options->vlan,
-					  .mtu = options->mtu};
+					  .mtu = options->mtu,
+					  .max_conns = options->max_conns};
 	char why[256];
 	int err;
 

@@ -18,6 +18,7 @@ struct host_options {
 	uint16_t vlan; /* 0: untagged */
 	uint16_t mtu;  /* 0: the port's */
 	uint16_t port_id;
+	uint32_t max_conns; /* 0: the library's default */
 };
 
 struct host {

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "be.h"
 #include "cli.h"
+#include "data.h"
 #include "run.h"
+#include "sink.h"
 
-#define SPARE 16 /* requests beyond the depth asked for: the last Read, and answers */
 #define WAIT_NS UINT64_C(15000000000)
-#define GOODBYE_NS UINT64_C(3000000000)
+#define AT_ONCE 32 /* connections that are being made */
+#define WARM_UP 100
 
 struct client {
 	struct peer peer;
 	const struct options *o;
+	struct report report;
+	struct report_lat lat;
 };
 
 uint32_t
@@ -24,67 +29,99 @@ client_size(const struct options *o, uint32_t i)
 	return i < CLIENT_SIZES ? 2u << i : 0;
 }
 
-static struct link *
-link_of(struct peer *p, iw_cm_id id)
-{
-	for (uint32_t i = 0; i <= p->qps; i++)
-		if (p->links[i].id == id)
-			return &p->links[i];
-	return NULL;
-}
-
 static int
 on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 {
-	struct peer *p = context;
-	struct link *l = link_of(p, id);
+	struct link *l = context;
 
-	if (!l)
-		return 0;
 	if (event->type == IW_CM_CONNECT_REPLY && event->status == 0) {
 		l->up = true;
-		p->crc = event->crc;
+		l->peer->up += l->number != PEER_CONTROL;
+		l->peer->crc = event->crc;
 	} else if (event->type == IW_CM_CONNECT_REPLY || event->type == IW_CM_CLOSE) {
-		l->ended = true;
+		l->ended = l->peer->lost = true;
 		l->status = event->status;
+		if (event->type == IW_CM_CONNECT_REPLY)
+			peer_fail(l->peer, "cannot connect to the server", event->status);
 	}
 	return 0;
 }
 
+/* A link tells the server its number in its private data. */
 static bool
-wait_up(struct peer *p, struct link *l)
+start_connecting(struct client *c, struct link *l)
+{
+	struct peer *p = &c->peer;
+	uint8_t number[4];
+	struct iw_cm_attr attr = {.private_data = number, .private_len = sizeof(number), .no_crc = c->o->no_crc};
+	int err;
+
+	be_put(number, l->number, sizeof(number));
+	l->id = iw_cm_create(p->engine, on_event, l);
+	err = l->id ? iw_cm_connect(p->engine, l->id, &c->o->peer, l->qp, &attr) : -IW_E_NOMEM;
+	return err == 0 || peer_fail(p, "cannot connect to the server", err);
+}
+
+static bool
+wait_control(struct client *c)
+{
+	struct peer *p = &c->peer;
+	uint64_t end = iw_engine_now(p->engine) + WAIT_NS;
+
+	while (!p->control.up && peer_alive(p) && iw_engine_now(p->engine) < end)
+		iw_engine_poll(p->engine);
+	if (p->control.up || p->failed || cli_stopped())
+		return p->control.up;
+	return peer_fail(p, "cannot connect to the server", -IW_E_TIMEDOUT);
+}
+
+/* All data links, some at a time; as long as some come up there is time. */
+static bool
+connect_links(struct client *c)
+{
+	struct peer *p = &c->peer;
+	uint64_t end = iw_engine_now(p->engine) + WAIT_NS;
+	uint32_t begun = 0, up = 0;
+
+	while (p->up < p->qps && peer_alive(p)) {
+		while (begun < p->qps && begun - p->up < AT_ONCE) {
+			if (!peer_make_qp(p, &p->links[begun]) || !start_connecting(c, &p->links[begun]))
+				return false;
+			begun++;
+		}
+		iw_engine_poll(p->engine);
+		if (p->up > up) {
+			up = p->up;
+			end = iw_engine_now(p->engine) + WAIT_NS;
+		} else if (iw_engine_now(p->engine) > end) {
+			return peer_fail(p, "cannot connect to the server", -IW_E_TIMEDOUT);
+		}
+	}
+	return peer_alive(p);
+}
+
+/* The server's answer; meanwhile what it sends is taken. */
+static bool
+await_record(struct peer *p, enum record_kind kind)
 {
 	uint64_t end = iw_engine_now(p->engine) + WAIT_NS;
 
-	while (!l->up && !l->ended && !cli_stopped() && iw_engine_now(p->engine) < end)
+	while (peer_alive(p) && (iw_engine_now(p->engine) < end || kind == RECORD_DONE)) {
 		iw_engine_poll(p->engine);
-	if (l->up && !l->ended)
-		return true;
-	if (cli_stopped())
-		return false;
-	return peer_fail(p, "cannot connect to the server", l->status ? l->status : -IW_E_TIMEDOUT);
-}
-
-/* Link i tells the server its number in its private data. */
-static bool
-connect_link(struct client *c, uint32_t i, uint32_t tx_depth, uint32_t rx_depth)
-{
-	struct peer *p = &c->peer;
-	uint8_t number = (uint8_t)i;
-	struct iw_cm_attr attr = {.private_data = &number, .private_len = 1, .no_crc = c->o->no_crc};
-	struct link *l = &p->links[i];
-	int err;
-
-	if (!peer_make_link(p, i, tx_depth, rx_depth))
-		return false;
-	l->id = iw_cm_create(p->engine, on_event, p);
-	err = l->id ? iw_cm_connect(p->engine, l->id, &c->o->peer, l->qp, &attr) : -IW_E_NOMEM;
-	return err ? peer_fail(p, "cannot connect to the server", err) : wait_up(p, l);
+		if (p->o->both_ways && p->up && perf_takes_recv(p->o->verb) && !sink_turn(p))
+			return false;
+		if (!peer_take_record(p))
+			continue;
+		if (p->theirs.kind == kind)
+			return true;
+		return peer_fail(p, "the server cannot do this run", -IW_E_NOMEM);
+	}
+	return peer_alive(p) && peer_fail(p, "the server did not answer", -IW_E_TIMEDOUT);
 }
 
 /* Tells the server what comes and waits until it is ready. */
 static bool
-agree(struct client *c, uint32_t size)
+agree(struct client *c, uint32_t size, uint64_t iters)
 {
 	const struct options *o = c->o;
 	struct record r = {.kind = RECORD_RUN,
@@ -95,20 +132,35 @@ agree(struct client *c, uint32_t size)
 			   .rx_depth = o->rx_depth,
 			   .inline_size = o->inline_size,
 			   .qps = o->qps,
-			   .iters = o->seconds ? 0 : o->iters};
-	uint64_t end = iw_engine_now(c->peer.engine) + WAIT_NS;
+			   .cq_mod = o->cq_mod,
+			   .outs = o->outs,
+			   .iters = iters};
 
-	if (!peer_send_record(&c->peer, &r))
+	r.flags = (o->both_ways ? RECORD_BOTH_WAYS : 0u) | (o->srq ? RECORD_SRQ : 0u) |
+		  (o->validate ? RECORD_VALIDATE : 0u);
+	if (o->validate)
+		data_prepare(&c->peer, size, true);
+	return peer_send_record(&c->peer, &r) && await_record(&c->peer, RECORD_READY);
+}
+
+bool
+run_finish(struct peer *p, uint32_t size, uint64_t ours, uint64_t *theirs)
+{
+	struct record r = {.kind = RECORD_STOP, .size = size, .count = ours};
+	uint64_t bad;
+
+	*theirs = 0;
+	if (!p->o->both_ways && !p->o->validate)
+		return true;
+	if (!peer_send_record(p, &r) || !await_record(p, RECORD_DONE))
 		return false;
-	while (!c->peer.failed && !c->peer.links[0].ended && !cli_stopped() && iw_engine_now(c->peer.engine) < end) {
-		iw_engine_poll(c->peer.engine);
-		if (!peer_take_record(&c->peer))
-			continue;
-		if (c->peer.theirs.kind == RECORD_READY)
-			return true;
-		return peer_fail(&c->peer, "the server cannot do this run", -IW_E_NOMEM);
-	}
-	return !cli_stopped() && peer_fail(&c->peer, "the server did not answer", -IW_E_TIMEDOUT);
+	*theirs = p->theirs.count;
+	bad = p->theirs.bad + (p->o->validate ? data_check(p, size, true, ours) : 0);
+	if (bad == 0)
+		return true;
+	cli_fail("data validation: %llu octets are not as they were sent", (unsigned long long)bad);
+	p->failed = true;
+	return false;
 }
 
 static uint32_t
@@ -118,77 +170,47 @@ largest(const struct options *o)
 }
 
 static bool
-post_latency_recvs(struct client *c)
-{
-	struct peer *p = &c->peer;
-	struct iw_sge sge = {(uintptr_t)peer_in(p, 0), p->size, iw_mr_lkey(p->mr)};
-	struct iw_recv_wr wr = {.sg_list = &sge, .num_sge = 1};
-
-	if (c->o->test != PERF_LAT || c->o->verb != PERF_SEND)
-		return true;
-	for (int i = 0; i < 2; i++) {
-		int err = iw_post_recv(p->links[1].qp, &wr, NULL);
-
-		if (err)
-			return peer_fail(p, "a receive cannot be posted", err);
-	}
-	return true;
-}
-
-static bool
 set_up(struct client *c)
 {
-	if (!peer_make_memory(&c->peer, largest(c->o)) || !connect_link(c, 0, SPARE, SPARE) || !agree(c, largest(c->o)))
-		return false;
-	for (uint32_t i = 1; i <= c->o->qps; i++)
-		if (!connect_link(c, i, c->o->tx_depth + SPARE, c->o->rx_depth))
-			return false;
-	return post_latency_recvs(c);
+	struct peer *p = &c->peer;
+
+	return peer_make_memory(p, largest(c->o)) && peer_make_control(p) && start_connecting(c, &p->control) &&
+	       wait_control(c) && peer_make_links(p) && agree(c, largest(c->o), 0) && connect_links(c);
 }
 
 static bool
-measure_lat(struct client *c, uint32_t size)
+warm_up(struct client *c, uint32_t size)
 {
-	struct report_lat r = {.ns = calloc(c->o->iters, sizeof(uint64_t))};
-	bool ok = r.ns ? run_lat(&c->peer, size, &r) : peer_fail(&c->peer, "no memory for the samples", -IW_E_NOMEM);
+	struct report_bw ignored = {0};
+	uint64_t n = c->o->test == PERF_LAT ? WARM_UP : c->o->tx_depth;
 
-	if (ok)
-		report_lat_row(c->o, &r);
-	free(r.ns);
-	return ok;
+	if (!c->o->warm_up)
+		return true;
+	if (!agree(c, size, n))
+		return false;
+	return c->o->test == PERF_LAT ? run_lat(&c->peer, size, n, &c->lat)
+				      : run_bw(&c->peer, size, n, &ignored, &c->report);
 }
 
 static bool
 measure(struct client *c, uint32_t size, double roofline)
 {
-	struct report_bw r = {.roofline = roofline};
+	struct report_bw bw = {.roofline = roofline};
+	uint64_t iters = c->o->seconds || c->o->forever ? 0 : c->o->iters;
+	bool ok;
 
-	if (!agree(c, size))
+	if (!warm_up(c, size) || !agree(c, size, iters))
 		return false;
-	if (c->o->test == PERF_LAT)
-		return measure_lat(c, size);
-	if (!run_bw(&c->peer, size, &r))
-		return false;
-	report_bw_row(c->o, &r);
-	return true;
-}
-
-static void
-hang_up(struct peer *p)
-{
-	uint64_t end = iw_engine_now(p->engine) + GOODBYE_NS;
-	bool open = true;
-
-	/* Data first: when the control connection ends the server is done. */
-	for (uint32_t i = p->qps + 1; i-- > 0;)
-		if (p->links[i].up)
-			iw_cm_disconnect(p->engine, p->links[i].id, false);
-	while (open && iw_engine_now(p->engine) < end) {
-		iw_engine_poll(p->engine);
-		open = false;
-		for (uint32_t i = 0; i <= p->qps; i++)
-			open |= p->links[i].up && !p->links[i].ended;
+	if (c->o->test == PERF_LAT) {
+		ok = run_lat(&c->peer, size, iters, &c->lat);
+		if (ok)
+			report_lat_row(&c->report, &c->lat);
+		return ok;
 	}
+	ok = run_bw(&c->peer, size, iters, &bw, &c->report);
+	if (ok && bw.iters && !c->o->forever)
+		report_bw_row(&c->report, &bw);
+	return ok;
 }
 
 static bool
@@ -207,14 +229,13 @@ client_run(const struct options *o, const struct host *host, uint16_t mtu, const
 	bool ok = peer_init(&c.peer, o, host->domain, host->engine) && set_up(&c);
 
 	if (ok) {
-		report_banner(o, mtu);
-		report_header(o);
-		ok = all_sizes(&c, roofline);
-		report_end();
+		ok = report_open(&c.report, o, mtu, c.peer.crc);
+		ok = ok && all_sizes(&c, roofline);
+		report_close(&c.report);
 	}
-	if (!ok && !c.peer.failed && !cli_stopped())
+	if (!ok && !c.peer.failed && !cli_stopped() && c.peer.lost)
 		cli_fail("the connection to the server was lost");
-	hang_up(&c.peer);
+	peer_hang_up(&c.peer);
 	peer_fini(&c.peer);
 	return ok ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 #include "client.h"
 #include "options.h"
 #include "roofline.h"
+#include "run_conn.h"
 #include "server.h"
 
 #define WIRE_RING 4096
@@ -83,9 +84,12 @@ loopback_close(struct loopback *l)
 static int
 loopback_run(struct loopback *l, unsigned lcore, const double *roofline)
 {
-	struct server *server = server_create(&l->server, &l->b);
+	struct server *server;
 	int result;
 
+	if (l->client.test == PERF_CONN)
+		return run_conn(&l->client, &l->a, &l->b, lcore);
+	server = server_create(&l->server, &l->b);
 	if (!server)
 		return 1;
 	if (rte_eal_remote_launch(serve_on_lcore, server, lcore) != 0) {
@@ -93,6 +97,8 @@ loopback_run(struct loopback *l, unsigned lcore, const double *roofline)
 		return cli_fail("lcore %u is busy with something else", lcore);
 	}
 	result = client_run(&l->client, &l->a, l->client.host.mtu, roofline);
+	if (result)
+		server_stop(server);
 	result |= rte_eal_wait_lcore(lcore);
 	server_destroy(server);
 	return result;

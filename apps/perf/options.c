@@ -6,209 +6,160 @@
 #include <string.h>
 
 #include "cli.h"
+#include "options_table.h"
 
 #define PORT 18515
 #define LOOPBACK_MTU 9000
 #define BW_SIZE 65536
 #define LAT_SIZE 2
+#define ATOMIC_SIZE 8
 #define LAT_INLINE 220
 #define BW_DEPTH 128
 #define RX_DEPTH 512
+#define JSON_FILE "perftest_out.json"
+#define DEFAULT_CONNS 4096 /* of an engine */
+#define SPARE_CONNS 64
+#define LINES_MAX 96
+#define NAMED 1000 /* getopt's value of the i-th line: NAMED + i */
 
-enum { OPT_IP = 256, OPT_GW, OPT_VLAN, OPT_MTU, OPT_PORT_ID, OPT_VERB, OPT_TEST, OPT_SERVER, OPT_NO_CRC, OPT_GBITS };
+static bool
+has_value(const struct option_line *l)
+{
+	return l->value || l->kind == OPTION_NOTE_ARG;
+}
 
 void
 options_usage(void)
 {
-	fputs("dpdk-iwarp-perf [EAL options] -- [options] [--verb write|read|send] [--test bw|lat] [--server | ADDR | "
-	      "roofline]\n"
+	fputs("dpdk-iwarp-perf [EAL options] -- [options] [--server | ADDR | roofline]\n"
 	      "\n"
 	      "  without --server or ADDR: both ends in this process, on two lcores, over an in-process wire\n"
-	      "  --server          serve one client (its options count), then end\n"
 	      "  ADDR              be the client of the server at ADDR\n"
 	      "  roofline          the memory limit: copy, CRC32C and checksum at the same packet size\n"
-	      "\n"
-	      "  -s BYTES  message size (bw 65536, lat 2)     -a        all sizes from 2 to 8388608\n"
-	      "  -n N      iterations (bw 5000, lat 1000)     -D SEC    run for a time instead\n"
-	      "  -q N      QPs (1)                            -t N      send depth (bw 128, lat 1)\n"
-	      "  -r N      receive depth (512)                -Q N      signal every N-th (100)\n"
-	      "  -l N      requests of one post (1)           -I BYTES  inline (bw 0, lat 220)\n"
-	      "  -p PORT   18515                              -N        no peak\n"
-	      "  --report_gbits\n"
-	      "  --ip ADDR/LEN|auto --gw ADDR --vlan N --port ID   own address (needed with --server and ADDR)\n"
-	      "  --mtu N   layer-3 MTU (loopback 9000)        --no-crc  do not ask for the MPA CRC\n",
+	      "\n",
 	      stdout);
-}
+	for (uint32_t i = 0; i < option_line_count; i++) {
+		const struct option_line *l = &option_lines[i];
+		char letter[4] = "  ", name[48] = "";
 
-static bool
-take_verb(const char *text, struct options *o)
-{
-	static const char *const names[] = {"write", "read", "send"};
-
-	for (int i = 0; i < 3; i++)
-		if (strcmp(text, names[i]) == 0) {
-			o->verb = (enum perf_verb)i;
-			return true;
-		}
-	cli_fail("--verb %s: write, read or send", text);
-	return false;
-}
-
-static bool
-take_test(const char *text, struct options *o)
-{
-	o->test = strcmp(text, "lat") == 0 ? PERF_LAT : PERF_BW;
-	if (o->test == PERF_LAT || strcmp(text, "bw") == 0)
-		return true;
-	cli_fail("--test %s: bw or lat", text);
-	return false;
-}
-
-static bool
-take_u32(const char *name, const char *arg, uint32_t min, uint32_t max, uint32_t *out)
-{
-	uint64_t n = 0;
-	bool ok = cli_number(name, arg, min, max, &n);
-
-	*out = (uint32_t)n;
-	return ok;
-}
-
-static bool
-take_u16(const char *name, const char *arg, uint16_t min, uint16_t *out)
-{
-	uint32_t n;
-	bool ok = take_u32(name, arg, min, UINT16_MAX, &n);
-
-	*out = (uint16_t)n;
-	return ok;
-}
-
-static bool
-take_letter(int opt, const char *arg, struct options *o)
-{
-	switch (opt) {
-	case 's':
-		return take_u32("-s", arg, 1, PERF_MAX_SIZE, &o->size);
-	case 'n':
-		return cli_number("-n", arg, 5, UINT64_MAX, &o->iters);
-	case 'D':
-		return take_u32("-D", arg, 1, 86400, &o->seconds);
-	case 'q':
-		return take_u32("-q", arg, 1, PERF_MAX_QPS, &o->qps);
-	case 't':
-		return take_u32("-t", arg, 1, 16384, &o->tx_depth);
-	case 'r':
-		return take_u32("-r", arg, 4, 16384, &o->rx_depth);
-	case 'Q':
-		return take_u32("-Q", arg, 1, 16384, &o->cq_mod);
-	case 'l':
-		return take_u32("-l", arg, 1, 64, &o->post_list);
-	case 'I':
-		return take_u32("-I", arg, 0, IW_MAX_INLINE, &o->inline_size);
-	case 'p':
-		return take_u16("-p", arg, 1, &o->peer.port);
-	case 'a':
-		o->all_sizes = true;
-		return true;
-	case 'N':
-		o->no_peak = true;
-		return true;
-	default:
-		cli_fail("note: -%c is about InfiniBand or not needed here; ignored", opt);
-		return true;
+		if (!l->help)
+			continue;
+		if (l->letter)
+			snprintf(letter, sizeof(letter), "-%c", l->letter);
+		if (l->name)
+			snprintf(name, sizeof(name), "--%s %s", l->name, l->value ? l->value : "");
+		printf("  %s %-24s %s\n", letter, name, l->help);
 	}
 }
 
 static bool
-take_vlan(const char *arg, struct host_options *h)
+take_number(const struct option_line *l, const char *shown, const char *arg, struct options *o)
 {
-	uint64_t n;
+	char *at = (char *)o + l->offset;
+	uint64_t n = 0;
 
-	if (!cli_number("--vlan", arg, 1, 4094, &n))
+	if (!cli_number(shown, arg, l->min, l->max, &n))
 		return false;
-	h->vlan = (uint16_t)n;
+	if (l->kind == OPTION_U16)
+		*(uint16_t *)(void *)at = (uint16_t)n;
+	else if (l->kind == OPTION_U32)
+		*(uint32_t *)(void *)at = (uint32_t)n;
+	else
+		*(uint64_t *)(void *)at = n;
 	return true;
 }
 
-static bool
-take_long(int opt, const char *arg, struct options *o)
+/* What of InfiniBand was given and is ignored: one line for all of it. */
+static void
+add_note(char *note, size_t len, const char *shown)
 {
-	struct host_options *h = &o->host;
+	size_t n = strlen(note);
 
-	switch (opt) {
-	case OPT_IP:
-		return host_option_ip(h, arg);
-	case OPT_GW:
-		return host_option_gateway(h, arg);
-	case OPT_VLAN:
-		return take_vlan(arg, h);
-	case OPT_MTU:
-		return take_u16("--mtu", arg, 576, &h->mtu);
-	case OPT_PORT_ID:
-		return take_u16("--port", arg, 0, &h->port_id);
-	case OPT_VERB:
-		return take_verb(arg, o);
-	case OPT_TEST:
-		return take_test(arg, o);
-	case OPT_SERVER:
-		o->mode = PERF_SERVER;
+	snprintf(note + n, len - n, "%s%s", n ? " " : "", shown);
+}
+
+static bool
+take_line(const struct option_line *l, const char *arg, struct options *o, char *note, size_t note_len)
+{
+	char shown[40];
+
+	if (l->letter)
+		snprintf(shown, sizeof(shown), "-%c", l->letter);
+	else
+		snprintf(shown, sizeof(shown), "--%s", l->name);
+	switch (l->kind) {
+	case OPTION_FLAG:
+		*((bool *)(void *)((char *)o + l->offset)) = true;
 		return true;
-	case OPT_NO_CRC:
-		o->no_crc = true;
+	case OPTION_U16:
+	case OPTION_U32:
+	case OPTION_U64:
+		return take_number(l, shown, arg, o);
+	case OPTION_CALL:
+		return l->take(arg, o);
+	case OPTION_NOTE:
+	case OPTION_NOTE_ARG:
+		add_note(note, note_len, shown);
 		return true;
-	case OPT_GBITS:
-		o->gbits = true;
-		return true;
-	case 'h':
-		o->mode = PERF_HELP;
-		return true;
-	default:
-		return take_letter(opt, arg, o);
+	case OPTION_SILENT:
+		break;
 	}
+	return true;
+}
+
+/* getopt's two tables from ours. */
+static void
+make_getopt(char *letters, struct option *longs)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < option_line_count; i++) {
+		const struct option_line *l = &option_lines[i];
+
+		if (l->letter)
+			*letters++ = l->letter;
+		if (l->letter && has_value(l))
+			*letters++ = ':';
+		if (l->name)
+			longs[n++] = (struct option){l->name, has_value(l), NULL, NAMED + (int)i};
+	}
+	*letters = 0;
+	longs[n] = (struct option){NULL, 0, NULL, 0};
+}
+
+static const struct option_line *
+line_of(int opt)
+{
+	if (opt >= NAMED)
+		return &option_lines[opt - NAMED];
+	for (uint32_t i = 0; i < option_line_count; i++)
+		if (option_lines[i].letter == opt)
+			return &option_lines[i];
+	return NULL;
 }
 
 static bool
 take_all(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {
-		{"ip", required_argument, NULL, OPT_IP},
-		{"gw", required_argument, NULL, OPT_GW},
-		{"vlan", required_argument, NULL, OPT_VLAN},
-		{"mtu", required_argument, NULL, OPT_MTU},
-		{"port", required_argument, NULL, OPT_PORT_ID},
-		{"verb", required_argument, NULL, OPT_VERB},
-		{"test", required_argument, NULL, OPT_TEST},
-		{"server", no_argument, NULL, OPT_SERVER},
-		{"no-crc", no_argument, NULL, OPT_NO_CRC},
-		{"report_gbits", no_argument, NULL, OPT_GBITS},
-		{"help", no_argument, NULL, 'h'},
-		{"size", required_argument, NULL, 's'},
-		{"all", no_argument, NULL, 'a'},
-		{"iters", required_argument, NULL, 'n'},
-		{"duration", required_argument, NULL, 'D'},
-		{"qp", required_argument, NULL, 'q'},
-		{"tx-depth", required_argument, NULL, 't'},
-		{"rx-depth", required_argument, NULL, 'r'},
-		{"cq-mod", required_argument, NULL, 'Q'},
-		{"post_list", required_argument, NULL, 'l'},
-		{"inline_size", required_argument, NULL, 'I'},
-		{"noPeak", no_argument, NULL, 'N'},
-		{NULL, 0, NULL, 0},
-	};
-	static const char letters[] = "s:an:D:q:t:r:Q:l:I:p:Nhd:i:x:m:S:T:u:w:y:FRzeU";
+	struct option longs[LINES_MAX + 1];
+	char letters[2 * LINES_MAX + 1], note[256] = "";
 	int opt;
 
+	make_getopt(letters, longs);
 	opterr = 0;
 	optind = 0; /* starts anew: EAL has used it with other rules */
 	while ((opt = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		if (opt == '?') {
+		const struct option_line *l = opt == '?' ? NULL : line_of(opt);
+
+		if (!l) {
 			cli_fail("%s: unknown option, or its value is missing; see --help", argv[optind - 1]);
 			return false;
 		}
-		if (!take_long(opt, optarg, o))
+		if (!take_line(l, optarg, o, note, sizeof(note)))
 			return false;
 	}
+	if (note[0])
+		cli_fail("note: about InfiniBand or not needed here, ignored: %s", note);
 	return true;
 }
 
@@ -238,27 +189,62 @@ take_target(int argc, char **argv, struct options *o)
 	return true;
 }
 
+/* What of the options contradicts each other: pairs of a condition and what is said. */
+static bool
+is_consistent(const struct options *o)
+{
+	bool lat = o->test == PERF_LAT, conn = o->test == PERF_CONN;
+	const struct {
+		bool wrong;
+		const char *says;
+	} rules[] = {
+		{conn && (o->mode == PERF_SERVER || o->mode == PERF_CLIENT || o->seconds),
+		 "--test conn: both ends are in this process, and -n says how many connections"},
+		{conn && o->qps > PERF_CONN_QPS, "--test conn: -q is 64 at most"},
+		{o->verb == PERF_ATOMIC && (o->all_sizes || (o->size && o->size != ATOMIC_SIZE)),
+		 "--verb atomic: an atomic has eight octets"},
+		{lat && o->both_ways, "-b: latency goes both ways by itself"},
+		{o->both_ways && o->verb == PERF_ATOMIC, "-b: not with --verb atomic"},
+		{o->margin && 2 * o->margin >= o->seconds, "-f: nothing is left of -D between its margins"},
+		{o->margin && lat, "-f: for bandwidth only"},
+		{o->margin && o->both_ways, "-f: not with -b"},
+		{o->forever && (o->seconds || o->iters || o->all_sizes), "--run_infinitely: neither -n, -D nor -a"},
+		{o->forever && (lat || o->both_ways), "--run_infinitely: for bandwidth in one direction only"},
+		{o->output >= PERF_ONE_BANDWIDTH && lat != (o->output == PERF_ONE_LATENCY),
+		 "--output: latency goes with --test lat, the others with bw"},
+	};
+
+	for (uint32_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].wrong) {
+			cli_fail("%s", rules[i].says);
+			return false;
+		}
+	return true;
+}
+
 static void
 fill_defaults(struct options *o)
 {
 	bool lat = o->test == PERF_LAT;
 
 	if (!o->size)
-		o->size = lat ? LAT_SIZE : BW_SIZE;
+		o->size = o->verb == PERF_ATOMIC ? ATOMIC_SIZE : lat ? LAT_SIZE : BW_SIZE;
 	if (!o->iters)
-		o->iters = lat ? 1000 : 5000;
+		o->iters = o->test == PERF_BW ? 5000 : 1000;
 	if (!o->tx_depth)
 		o->tx_depth = lat ? 1 : BW_DEPTH;
 	if (!o->rx_depth)
 		o->rx_depth = RX_DEPTH;
-	if (!o->post_list)
-		o->post_list = 1;
 	if (o->inline_size == UINT32_MAX)
 		o->inline_size = lat ? LAT_INLINE : 0;
 	if (o->cq_mod > o->tx_depth)
 		o->cq_mod = o->tx_depth;
 	if (lat)
 		o->qps = 1;
+	if (o->qps + SPARE_CONNS > DEFAULT_CONNS)
+		o->host.max_conns = o->qps + SPARE_CONNS;
+	if (o->json && !o->json_file)
+		o->json_file = JSON_FILE;
 	if ((o->mode == PERF_LOOPBACK || o->mode == PERF_ROOFLINE) && !o->host.mtu)
 		o->host.mtu = LOOPBACK_MTU;
 }
@@ -268,10 +254,10 @@ options_parse(int argc, char **argv, struct options *o)
 {
 	memset(o, 0, sizeof(*o));
 	o->peer.port = PORT;
-	o->qps = 1;
+	o->qps = o->post_list = 1;
 	o->cq_mod = 100;
 	o->inline_size = UINT32_MAX;
-	if (!take_all(argc, argv, o) || !take_target(argc, argv, o))
+	if (!take_all(argc, argv, o) || !take_target(argc, argv, o) || !is_consistent(o))
 		return false;
 	fill_defaults(o);
 	return true;

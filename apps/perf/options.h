@@ -5,29 +5,47 @@
 
 #include "host.h"
 
-#define PERF_MAX_QPS 64
+#define PERF_MAX_QPS 1000000 /* memory ends before */
+#define PERF_CONN_QPS 64     /* of --test conn */
 #define PERF_MAX_SIZE (1u << 30)
+#define PERF_MAX_DEPTH 16384
+#define PERF_MAX_LIST 64
 
-enum perf_verb { PERF_WRITE, PERF_READ, PERF_SEND };
-enum perf_test { PERF_BW, PERF_LAT };
+enum perf_verb { PERF_WRITE, PERF_READ, PERF_SEND, PERF_WRITE_IMM, PERF_ATOMIC, PERF_VERBS };
+enum perf_test { PERF_BW, PERF_LAT, PERF_CONN };
 enum perf_mode { PERF_LOOPBACK, PERF_SERVER, PERF_CLIENT, PERF_ROOFLINE, PERF_HELP };
+enum perf_output { PERF_TABLE, PERF_CSV, PERF_ONE_BANDWIDTH, PERF_ONE_RATE, PERF_ONE_LATENCY };
 
 struct options {
 	struct host_options host;
 	enum perf_mode mode;
 	enum perf_verb verb;
 	enum perf_test test;
+	enum perf_output output;
 	struct iw_addr peer; /* with the port; for a server: where it listens */
 	uint32_t size;
-	bool all_sizes;
 	uint64_t iters; /* 0 with seconds */
-	uint32_t seconds;
+	uint32_t seconds, margin, interval;
 	uint32_t tx_depth, rx_depth, cq_mod, post_list, inline_size, qps;
-	bool gbits, no_peak, no_crc;
+	uint32_t outs; /* Reads and atomics under way on a QP; 0: as the QP has it */
+	bool all_sizes, gbits, no_peak, no_crc, both_ways, srq, forever, warm_up, validate, cpu_util;
+	bool samples, ladder, bars; /* of latency: every step of the histogram, percentiles, a picture */
+	bool json;
+	const char *json_file;
 };
 
 /* False after an error line. */
 bool options_parse(int argc, char **argv, struct options *o);
 void options_usage(void);
+
+/* Whether messages of the verb use up receives of the other end. */
+static inline bool
+perf_takes_recv(enum perf_verb verb)
+{
+	return verb == PERF_SEND || verb == PERF_WRITE_IMM;
+}
+
+/* "write", "send" and so on. */
+const char *perf_verb_name(enum perf_verb verb);
 
 #endif

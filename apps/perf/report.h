@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* perftest's tables, so that what reads perftest's output reads ours; what is our own stands behind its columns.
+/* What was measured, in perftest's tables, so that what reads perftest's output reads ours; what is our own stands
+ * behind its columns.  Also as JSON and CSV.
  *
  * "BW average" is the whole run until a zero-length Read behind its last request came back: everything has arrived.
  * "BW peak" is the best of windows of the run, by completions; a Write or Send completes when its last octet was handed
@@ -7,6 +8,9 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include <stdio.h>
+
+#include "hist.h"
 #include "options.h"
 
 struct report_bw {
@@ -15,20 +19,30 @@ struct report_bw {
 	double seconds, peak; /* peak: octets a second; 0: not measured */
 	double roofline;      /* octets a second; 0: not measured */
 	double cycles;        /* of this core, in the whole run */
+	double cpu;           /* cores that the process kept busy; with --cpu_util */
 	bool crc;
 };
 
-/* Nanoseconds of each round trip, in the order in which they were taken. */
+/* Nanoseconds of each round trip. */
 struct report_lat {
 	uint32_t size;
-	uint64_t n;
-	uint64_t *ns; /* will be sorted */
+	double seconds, cycles;
+	double squares; /* sum of the squares */
+	struct hist hist;
 };
 
-void report_banner(const struct options *o, uint16_t mtu);
-void report_header(const struct options *o);
-void report_bw_row(const struct options *o, const struct report_bw *r);
-void report_lat_row(const struct options *o, struct report_lat *r);
-void report_end(void);
+struct report {
+	const struct options *o;
+	uint16_t mtu;
+	bool crc;
+	FILE *json;
+	uint32_t rows;
+};
+
+/* Banner and header; opens the JSON file: false after an error line. */
+bool report_open(struct report *r, const struct options *o, uint16_t mtu, bool crc);
+void report_bw_row(struct report *r, const struct report_bw *row);
+void report_lat_row(struct report *r, const struct report_lat *row);
+void report_close(struct report *r);
 
 #endif

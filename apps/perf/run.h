@@ -6,11 +6,13 @@
 #include "peer.h"
 #include "report.h"
 
-/* False when the run failed (an error line was printed). */
-bool run_bw(struct peer *p, uint32_t size, struct report_bw *out);
-bool run_lat(struct peer *p, uint32_t size, struct report_lat *out); /* out->ns: for o->iters samples */
+/* iters: of each QP, 0: for o->seconds or until Ctrl-C.  False when the run failed (an error line was printed).  row:
+ * gets what was measured; with --run_infinitely it goes to `report` every few seconds. */
+bool run_bw(struct peer *p, uint32_t size, uint64_t iters, struct report_bw *row, struct report *report);
+bool run_lat(struct peer *p, uint32_t size, uint64_t iters, struct report_lat *row);
 
-/* True while nothing speaks against going on. */
-bool run_alive(const struct peer *p);
+/* Tells the server that the run is over, waits until it is over there, too, and checks the data.  *theirs: messages
+ * that the server sent; ours: messages that this end sent. */
+bool run_finish(struct peer *p, uint32_t size, uint64_t ours, uint64_t *theirs);
 
 #endif

@@ -1,208 +1,201 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bandwidth: keep tx_depth requests under way; the clock stops when a zero-length Read behind the last request has
- * come back, so that nothing still under way is counted. */
-#include <endian.h>
+/* Bandwidth: the clock stops when a zero-length Read behind the last request of each QP has come back, so that nothing
+ * still under way is counted. */
+#include <inttypes.h>
 #include <math.h>
 #include <rte_cycles.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "cli.h"
+#include "outflow.h"
 #include "run.h"
+#include "sink.h"
 
 #define PEAK_WINDOWS 20 /* the peak is the best of windows of so many parts of the run */
-#define LAST_READ UINT64_MAX
+#define SECOND UINT64_C(1000000000)
+#define FOREVER_NS (5 * SECOND)
 
-struct flow {
-	uint64_t posted, done;
-	bool closed; /* the zero-length Read is back */
+/* A moment of the run. */
+struct mark {
+	uint64_t ns, done, cycles;
+	clock_t cpu;
 };
 
 struct bw {
 	struct peer *p;
-	uint32_t size;
-	uint64_t target, end_ns; /* of each QP; end_ns: with a duration */
-	struct flow flow[PERF_MAX_QPS];
+	const struct options *o;
+	struct outflow out;
+	struct report_bw *row;
+	struct report *report;
+	bool needs_clock;
+	uint64_t stop_ns, row_ns, line_ns; /* 0: not at all; the next row and line of progress */
+	uint64_t from_ns, to_ns;           /* what counts, with margins */
+	struct mark begin, counted, ended, last_row, last_line;
 	uint64_t window, window_done, window_ns;
 	double peak;
 };
 
-bool
-run_alive(const struct peer *p)
+static struct mark
+mark_now(const struct bw *b, uint64_t ns)
 {
-	for (uint32_t i = 0; i <= p->qps; i++)
-		if (p->links[i].ended)
-			return false;
-	return !p->failed && !cli_stopped();
+	return (struct mark){.ns = ns, .done = b->out.done, .cycles = rte_rdtsc(), .cpu = b->o->cpu_util ? clock() : 0};
 }
 
-static uint64_t
-may_post(const struct bw *b, uint32_t q)
+/* The octets a second between two moments. */
+static double
+rate(const struct bw *b, const struct mark *from, const struct mark *to)
 {
-	const struct flow *f = &b->flow[q];
-	const struct options *o = b->p->o;
-	uint64_t room = o->tx_depth - (f->posted - f->done), left = b->target - f->posted;
-
-	if (o->verb == PERF_SEND) {
-		uint64_t granted = o->rx_depth + be64toh(*(volatile uint64_t *)peer_credit(b->p, q));
-
-		if (granted - f->posted < room)
-			room = granted - f->posted;
-	}
-	return room < left ? room : left;
-}
-
-static void
-fill_request(const struct bw *b, uint32_t q, uint64_t index, struct iw_send_wr *wr, const struct iw_sge *sge)
-{
-	static const uint8_t opcodes[] = {IW_WR_RDMA_WRITE, IW_WR_RDMA_READ, IW_WR_SEND};
-	const struct record *r = &b->p->theirs;
-
-	*wr = (struct iw_send_wr){.wr_id = index, .sg_list = sge, .num_sge = 1, .opcode = opcodes[b->p->o->verb]};
-	if (index % b->p->o->cq_mod == 0 || index == b->target)
-		wr->flags |= IW_SEND_SIGNALED;
-	if (wr->opcode != IW_WR_RDMA_READ && b->size <= b->p->o->inline_size)
-		wr->flags |= IW_SEND_INLINE;
-	wr->rkey = r->rkey;
-	wr->remote_addr = r->in_addr + (uint64_t)(peer_in(b->p, q) - peer_in(b->p, 0));
-}
-
-static bool
-post_some(struct bw *b, uint32_t q)
-{
-	uint32_t list = b->p->o->post_list;
-	struct iw_sge sge = {(uintptr_t)peer_out(b->p, q), b->size, iw_mr_lkey(b->p->mr)};
-	struct iw_send_wr wr[64];
-	uint64_t n = may_post(b, q);
-	int err;
-
-	while (n > 0) {
-		uint32_t part = n < list ? (uint32_t)n : list;
-
-		for (uint32_t i = 0; i < part; i++) {
-			fill_request(b, q, b->flow[q].posted + i + 1, &wr[i], &sge);
-			wr[i].next = i + 1 < part ? &wr[i + 1] : NULL;
-		}
-		err = iw_post_send(b->p->links[1 + q].qp, wr, NULL);
-		if (err)
-			return peer_fail(b->p, "a request cannot be posted", err);
-		b->flow[q].posted += part;
-		n -= part;
-	}
-	return true;
+	return (double)(to->done - from->done) * b->out.size * 1e9 / (double)(to->ns - from->ns);
 }
 
 static void
 note_peak(struct bw *b)
 {
-	uint64_t done = 0, now;
+	uint64_t now;
 
-	for (uint32_t q = 0; q < b->p->qps; q++)
-		done += b->flow[q].done;
-	if (done - b->window_done < b->window)
+	if (b->out.done - b->window_done < b->window)
 		return;
 	now = iw_engine_now(b->p->engine);
-	if (b->window_ns) {
-		double rate = (double)(done - b->window_done) * b->size * 1e9 / (double)(now - b->window_ns);
-
-		b->peak = rate > b->peak ? rate : b->peak;
-	}
-	b->window_done = done;
+	if (b->window_ns)
+		b->peak = fmax(b->peak, (double)(b->out.done - b->window_done) * b->out.size * 1e9 /
+						(double)(now - b->window_ns));
+	b->window_done = b->out.done;
 	b->window_ns = now;
 }
 
-static bool
-reap(struct bw *b, uint32_t q)
+static void
+fill_row(struct bw *b, const struct mark *from, const struct mark *to)
 {
-	struct iw_wc wc[16];
-	int n;
+	struct report_bw *r = b->row;
 
-	while ((n = iw_cq_poll(b->p->links[1 + q].send_cq, wc, 16)) > 0)
-		for (int i = 0; i < n; i++) {
-			if (wc[i].status != IW_WC_SUCCESS)
-				return peer_fail_wc(b->p, &wc[i]);
-			if (wc[i].wr_id == LAST_READ)
-				b->flow[q].closed = true;
-			else
-				b->flow[q].done = wc[i].wr_id;
-		}
-	return true;
+	r->size = b->out.size;
+	r->crc = b->p->crc;
+	r->iters = to->done - from->done;
+	r->seconds = (double)(to->ns - from->ns) / 1e9;
+	r->cycles = (double)(to->cycles - from->cycles);
+	r->cpu = (double)(to->cpu - from->cpu) / CLOCKS_PER_SEC / r->seconds;
+	/* A run too short for a window has its average as its peak. */
+	r->peak = b->o->no_peak ? 0 : fmax(b->peak, (double)r->iters * r->size / r->seconds);
 }
 
-static bool
-post_last_read(struct bw *b, uint32_t q)
+static void
+print_progress(struct bw *b, const struct mark *now)
 {
-	struct iw_send_wr wr = {.wr_id = LAST_READ,
-				.opcode = IW_WR_RDMA_READ,
-				.flags = IW_SEND_SIGNALED,
-				.remote_addr = b->p->theirs.in_addr,
-				.rkey = b->p->theirs.rkey};
-	int err = iw_post_send(b->p->links[1 + q].qp, &wr, NULL);
-
-	return err == 0 || peer_fail(b->p, "the last Read cannot be posted", err);
+	fprintf(stderr, "# %.1f s  %.2f %s  %" PRIu64 " messages\n", (double)(now->ns - b->begin.ns) / 1e9,
+		rate(b, &b->last_line, now) / (b->o->gbits ? 1.25e8 : 1048576.0), b->o->gbits ? "Gb/s" : "MiB/s",
+		now->done - b->last_line.done);
+	b->last_line = *now;
+	b->line_ns += b->o->interval * SECOND;
 }
 
-static bool
-pump(struct bw *b)
+/* A row for the time since the last one. */
+static void
+print_row(struct bw *b, const struct mark *now)
 {
-	bool more = true;
+	fill_row(b, &b->last_row, now);
+	report_bw_row(b->report, b->row);
+	b->last_row = *now;
+	b->row_ns += FOREVER_NS;
+	b->peak = 0;
+}
 
-	while (more && run_alive(b->p)) {
-		if (b->end_ns && iw_engine_now(b->p->engine) >= b->end_ns)
-			break;
-		more = false;
-		for (uint32_t q = 0; q < b->p->qps; q++) {
-			if (!post_some(b, q) || !reap(b, q))
-				return false;
-			more |= b->flow[q].posted < b->target;
-		}
-		note_peak(b);
-		iw_engine_poll(b->p->engine);
+/* What is due by the clock. */
+static void
+look_at_clock(struct bw *b)
+{
+	uint64_t ns = iw_engine_now(b->p->engine);
+	struct mark now;
+
+	if (b->from_ns && ns >= b->from_ns) {
+		b->counted = mark_now(b, ns);
+		b->from_ns = 0;
 	}
-	return run_alive(b->p);
+	if (b->to_ns && ns >= b->to_ns) {
+		b->ended = mark_now(b, ns);
+		b->to_ns = 0;
+	}
+	if (b->stop_ns && ns >= b->stop_ns) {
+		outflow_stop(&b->out);
+		b->stop_ns = 0;
+	}
+	if ((b->line_ns && ns >= b->line_ns) || (b->row_ns && ns >= b->row_ns)) {
+		now = mark_now(b, ns);
+		if (b->line_ns && ns >= b->line_ns)
+			print_progress(b, &now);
+		if (b->row_ns && ns >= b->row_ns)
+			print_row(b, &now);
+	}
 }
 
-/* Behind the last request of each QP a zero-length Read: when it is back, everything before it has arrived. */
 static bool
-drain(struct bw *b)
+turns(struct bw *b)
 {
-	uint32_t closed = 0;
+	bool takes = perf_takes_recv(b->o->verb) && b->o->both_ways;
 
-	for (uint32_t q = 0; q < b->p->qps; q++)
-		if (!post_last_read(b, q))
+	while (!outflow_is_over(&b->out) && peer_alive(b->p)) {
+		if (!outflow_turn(&b->out) || (takes && !sink_turn(b->p)))
 			return false;
-	while (closed < b->p->qps && run_alive(b->p)) {
+		note_peak(b);
+		if (b->needs_clock)
+			look_at_clock(b);
 		iw_engine_poll(b->p->engine);
-		closed = 0;
-		for (uint32_t q = 0; q < b->p->qps; q++) {
-			if (!reap(b, q))
-				return false;
-			closed += b->flow[q].closed;
-		}
 	}
-	return closed == b->p->qps;
+	return peer_alive(b->p);
+}
+
+static void
+start_clock(struct bw *b, uint64_t iters)
+{
+	const struct options *o = b->o;
+	uint64_t now = iw_engine_now(b->p->engine), seconds = iters ? 0 : o->seconds;
+
+	if (seconds)
+		b->stop_ns = now + seconds * SECOND;
+	if (seconds && o->margin) {
+		b->from_ns = now + o->margin * SECOND;
+		b->to_ns = b->stop_ns - o->margin * SECOND;
+	}
+	if (o->forever && !iters)
+		b->row_ns = now + FOREVER_NS;
+	if (o->interval)
+		b->line_ns = now + o->interval * SECOND;
+	b->needs_clock = b->stop_ns || b->row_ns || b->line_ns;
+	b->window = iters ? iters * b->p->qps / PEAK_WINDOWS + o->cq_mod : o->cq_mod * 10;
+	b->begin = b->last_row = b->last_line = mark_now(b, now);
+}
+
+/* Both ends' messages count, until both have all of them. */
+static bool
+end_both(struct bw *b, uint64_t *theirs)
+{
+	*theirs = 0;
+	return !b->o->both_ways || run_finish(b->p, b->out.size, b->out.posted, theirs);
+}
+
+static bool
+run(struct bw *b, uint64_t iters)
+{
+	uint64_t theirs;
+
+	start_clock(b, iters);
+	if (!turns(b) || !end_both(b, &theirs))
+		return b->o->forever && cli_stopped();
+	if (!b->ended.ns) {
+		b->counted = b->begin;
+		b->ended = mark_now(b, iw_engine_now(b->p->engine));
+		b->ended.done += theirs;
+	}
+	fill_row(b, &b->counted, &b->ended);
+	return b->o->both_ways || run_finish(b->p, b->out.size, b->out.posted, &theirs);
 }
 
 bool
-run_bw(struct peer *p, uint32_t size, struct report_bw *out)
+run_bw(struct peer *p, uint32_t size, uint64_t iters, struct report_bw *row, struct report *report)
 {
-	const struct options *o = p->o;
-	struct bw b = {.p = p, .size = size, .target = o->seconds ? UINT64_MAX : o->iters};
-	uint64_t begin = iw_engine_now(p->engine), cycles = rte_rdtsc();
+	struct bw b = {.p = p, .o = p->o, .row = row, .report = report};
+	bool ok = outflow_begin(&b.out, p, size, iters ? iters : UINT64_MAX) && run(&b, iters);
 
-	b.window = o->seconds ? o->cq_mod * 10 : o->iters * p->qps / PEAK_WINDOWS + o->cq_mod;
-	if (o->seconds)
-		b.end_ns = begin + (uint64_t)o->seconds * UINT64_C(1000000000);
-	for (uint32_t q = 0; q < p->qps; q++)
-		*peer_credit(p, q) = 0;
-	if (!pump(&b) || !drain(&b))
-		return run_alive(p) ? peer_fail(p, "the run did not end", -IW_E_TIMEDOUT) : false;
-	*out = (struct report_bw){
-		.size = size, .peak = o->no_peak ? 0 : b.peak, .crc = p->crc, .roofline = out->roofline};
-	out->seconds = (double)(iw_engine_now(p->engine) - begin) / 1e9;
-	out->cycles = (double)(rte_rdtsc() - cycles);
-	for (uint32_t q = 0; q < p->qps; q++)
-		out->iters += b.flow[q].posted;
-	/* A run too short for a window has its average as its peak. */
-	if (!o->no_peak)
-		out->peak = fmax(out->peak, (double)out->iters * size / out->seconds);
-	return true;
+	outflow_end(&b.out);
+	return ok;
 }

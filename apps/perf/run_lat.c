@@ -1,105 +1,142 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Latency: one message at a time, there and back. */
+/* Latency: one message at a time, there and back.  One time stamp for each, when its answer is there; what is to be
+ * kept of the one before is done while the next is under way. */
+#include <rte_cycles.h>
+#include <string.h>
+
+#include "cli.h"
+#include "outflow.h"
 #include "run.h"
+#include "sink.h"
 
-static bool
-post_one(struct peer *p, uint32_t size, uint8_t opcode)
+#define SIGNAL 8 /* every so many messages one completion, which frees their places in the queue */
+
+struct lat {
+	struct peer *p;
+	struct link *l;
+	struct iw_sge sge;
+	struct iw_send_wr wr;
+	uint64_t begin, stamp, sample; /* TSC; sample: of the last round trip, not yet kept; 0: none */
+	double ns_per_cycle;
+	bool by_recv, by_completion; /* the answer; else the last octet that changes */
+	bool owes_recv;
+	volatile uint8_t *last_in;
+	uint8_t *last_out;
+	struct report_lat *row;
+};
+
+static void
+prepare(struct lat *t, uint32_t size)
 {
-	struct iw_sge sge = {(uintptr_t)peer_out(p, 0), size, iw_mr_lkey(p->mr)};
-	struct iw_send_wr wr = {.sg_list = &sge,
-				.num_sge = 1,
-				.opcode = opcode,
-				.flags = IW_SEND_SIGNALED,
-				.remote_addr = p->theirs.in_addr,
-				.rkey = p->theirs.rkey};
-	int err;
+	const struct options *o = t->p->o;
 
-	if (opcode != IW_WR_RDMA_READ && size <= p->o->inline_size)
-		wr.flags |= IW_SEND_INLINE;
-	err = iw_post_send(p->links[1].qp, &wr, NULL);
-	return err == 0 || peer_fail(p, "a request cannot be posted", err);
+	t->by_recv = perf_takes_recv(o->verb);
+	t->by_completion = o->verb == PERF_READ || o->verb == PERF_ATOMIC;
+	t->sge = (struct iw_sge){(uintptr_t)peer_out(t->p, 0), size, iw_mr_lkey(t->p->mr)};
+	t->wr = (struct iw_send_wr){.sg_list = &t->sge,
+				    .num_sge = 1,
+				    .opcode = (uint8_t)outflow_opcode(o->verb),
+				    .remote_addr = t->p->theirs.in_addr,
+				    .rkey = t->p->theirs.rkey};
+	if (o->verb == PERF_ATOMIC)
+		t->wr.atomic.data = 1;
+	if (!t->by_completion && size <= o->inline_size)
+		t->wr.flags = IW_SEND_INLINE;
+	t->last_in = peer_in(t->p, 0) + size - 1;
+	t->last_out = peer_out(t->p, 0) + size - 1;
+	*t->last_in = 0;
 }
 
 static bool
-one_completion(struct peer *p, struct iw_cq *cq, bool *came)
+keep(struct lat *t)
+{
+	double ns = (double)t->sample * t->ns_per_cycle;
+	struct iw_wc wc;
+
+	if (t->sample) {
+		hist_add(&t->row->hist, (uint64_t)ns);
+		t->row->squares += ns * ns;
+	}
+	t->sample = 0;
+	if (t->owes_recv && !sink_post(t->p, t->l, 0))
+		return false;
+	t->owes_recv = false;
+	while (!t->by_completion && iw_cq_poll(t->p->send_cq, &wc, 1) == 1)
+		if (wc.status != IW_WC_SUCCESS)
+			return peer_fail_wc(t->p, &wc);
+	return true;
+}
+
+static bool
+came(struct lat *t, struct iw_cq *cq, bool *yes)
 {
 	struct iw_wc wc;
 
-	*came = iw_cq_poll(cq, &wc, 1) == 1;
-	return !*came || wc.status == IW_WC_SUCCESS || peer_fail_wc(p, &wc);
+	*yes = iw_cq_poll(cq, &wc, 1) == 1;
+	return !*yes || wc.status == IW_WC_SUCCESS || peer_fail_wc(t->p, &wc);
 }
 
+/* Polls until the answer to message i is there. */
 static bool
-post_recv(struct peer *p)
+await(struct lat *t, uint8_t i)
 {
-	struct iw_sge sge = {(uintptr_t)peer_in(p, 0), p->size, iw_mr_lkey(p->mr)};
-	struct iw_recv_wr wr = {.sg_list = &sge, .num_sge = 1};
-	int err = iw_post_recv(p->links[1].qp, &wr, NULL);
+	struct iw_cq *cq = t->by_recv ? t->p->recv_cq : t->p->send_cq;
+	bool yes = false, octet = !t->by_recv && !t->by_completion;
 
-	return err == 0 || peer_fail(p, "a receive cannot be posted", err);
-}
-
-/* The answer to message `i`: for Writes the last octet changes, else a completion comes. */
-static bool
-answer_came(struct peer *p, uint32_t size, uint8_t i, bool *came)
-{
-	struct link *l = &p->links[1];
-
-	switch (p->o->verb) {
-	case PERF_WRITE:
-		*came = *(volatile uint8_t *)(peer_in(p, 0) + size - 1) == i;
-		return true;
-	case PERF_READ:
-		return one_completion(p, l->send_cq, came);
-	case PERF_SEND:
-		break;
-	}
-	if (!one_completion(p, l->recv_cq, came))
-		return false;
-	return !*came || post_recv(p);
-}
-
-static bool
-round_trip(struct peer *p, uint32_t size, uint8_t i, uint64_t *ns)
-{
-	static const uint8_t opcodes[] = {IW_WR_RDMA_WRITE, IW_WR_RDMA_READ, IW_WR_SEND};
-	uint64_t begin;
-	bool came = false;
-
-	peer_out(p, 0)[size - 1] = i;
-	begin = iw_engine_now(p->engine);
-	if (!post_one(p, size, opcodes[p->o->verb]))
-		return false;
-	while (!came && run_alive(p)) {
-		iw_engine_poll(p->engine);
-		if (!answer_came(p, size, i, &came))
+	while (peer_alive(t->p)) {
+		if (octet)
+			yes = *t->last_in == i;
+		else if (!came(t, cq, &yes))
 			return false;
+		if (yes)
+			return true;
+		/* Only then there can be more. */
+		while (iw_engine_poll(t->p->engine) == 0 && peer_alive(t->p))
+			;
 	}
-	*ns = iw_engine_now(p->engine) - begin;
-	return came;
+	return false;
 }
 
 static bool
-drop_send_completions(struct peer *p)
+round_trip(struct lat *t, uint64_t n)
 {
-	bool came = p->o->verb != PERF_READ;
+	uint64_t now;
+	int err;
 
-	while (came)
-		if (!one_completion(p, p->links[1].send_cq, &came))
-			return false;
+	if (t->by_completion || n % SIGNAL == 0)
+		t->wr.flags |= IW_SEND_SIGNALED;
+	else
+		t->wr.flags &= (uint8_t)~IW_SEND_SIGNALED;
+	*t->last_out = (uint8_t)n;
+	err = iw_post_send(t->l->qp, &t->wr, NULL);
+	if (err)
+		return peer_fail(t->p, "a request cannot be posted", err);
+	iw_engine_poll(t->p->engine);
+	if (!keep(t) || !await(t, (uint8_t)n))
+		return false;
+	now = rte_rdtsc();
+	t->sample = now - t->stamp;
+	t->stamp = now;
+	t->owes_recv = t->by_recv;
 	return true;
 }
 
 bool
-run_lat(struct peer *p, uint32_t size, struct report_lat *out)
+run_lat(struct peer *p, uint32_t size, uint64_t iters, struct report_lat *row)
 {
-	out->size = size;
-	out->n = 0;
-	peer_in(p, 0)[size - 1] = 0;
-	while (out->n < p->o->iters) {
-		if (!round_trip(p, size, (uint8_t)(out->n + 1), &out->ns[out->n]) || !drop_send_completions(p))
+	struct lat t = {.p = p, .l = &p->links[0], .row = row, .ns_per_cycle = 1e9 / (double)rte_get_tsc_hz()};
+	uint64_t n = 0, end, theirs;
+
+	row->size = size;
+	row->squares = 0;
+	hist_init(&row->hist);
+	prepare(&t, size);
+	t.begin = t.stamp = rte_rdtsc();
+	end = iters ? UINT64_MAX : t.begin + rte_get_tsc_hz() * p->o->seconds;
+	while (iters ? n < iters : t.stamp < end)
+		if (!round_trip(&t, ++n))
 			return false;
-		out->n++;
-	}
-	return true;
+	row->cycles = (double)(t.stamp - t.begin);
+	row->seconds = row->cycles * t.ns_per_cycle / 1e9;
+	return keep(&t) && run_finish(p, size, n, &theirs);
 }

@@ -1,103 +1,92 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server.h"
 
-#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "be.h"
 #include "cli.h"
-#include "peer.h"
+#include "data.h"
+#include "outflow.h"
+#include "sink.h"
 
-#define SPARE 16
-#define GOODBYE_NS UINT64_C(3000000000)
+#define BACKLOG 1024
 
 struct server {
 	struct peer peer;
 	struct options o; /* the client's, as far as they concern both */
 	iw_cm_id listener;
-	bool running;    /* a RUN record was answered */
-	uint64_t echoed; /* latency: messages answered in this run */
-	uint64_t reposted[PERF_MAX_QPS], told[PERF_MAX_QPS];
+	bool set_up;           /* the first RUN record was answered: memory and places of QPs are there */
+	bool running;          /* a further one was, and no STOP yet */
+	bool sending, stopped; /* both ways: this end's part has begun; the client waits for its end */
+	struct outflow out;
+	bool asked_to_stop; /* by another lcore */
+	uint64_t echoed;    /* latency: messages answered in this run */
 };
 
-static bool
-post_recv(struct server *v, uint32_t q)
-{
-	struct peer *p = &v->peer;
-	struct iw_sge sge = {(uintptr_t)peer_in(p, q), p->size, iw_mr_lkey(p->mr)};
-	struct iw_recv_wr wr = {.sg_list = &sge, .num_sge = 1};
-	int err = iw_post_recv(p->links[1 + q].qp, &wr, NULL);
+/* ---- connections ---- */
 
-	return err == 0 || peer_fail(p, "a receive cannot be posted", err);
+static int
+on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct link *l = context;
+
+	if (event->type == IW_CM_ESTABLISHED_EV) {
+		l->up = true;
+		l->peer->up += l->number != PEER_CONTROL;
+	}
+	if (event->type == IW_CM_CLOSE) {
+		l->ended = true;
+		l->status = event->status;
+		l->peer->lost |= l->number == PEER_CONTROL;
+	}
+	return 0;
 }
 
-static bool
-make_data_link(struct server *v, uint32_t i)
+/* The place of the link with that number; NULL: there is none, or it is taken. */
+static struct link *
+place_of(struct server *v, uint32_t number)
 {
-	if (!v->running || i > v->peer.qps || v->peer.links[i].qp)
-		return false;
-	if (!peer_make_link(&v->peer, i, v->o.tx_depth + SPARE, v->o.rx_depth))
-		return false;
-	for (uint32_t k = 0; v->o.verb == PERF_SEND && k < v->o.rx_depth; k++)
-		if (!post_recv(v, i - 1))
-			return false;
-	return true;
+	struct peer *p = &v->peer;
+	struct link *l = number == PEER_CONTROL              ? &p->control
+			 : v->set_up && number < v->peer.qps ? &p->links[number]
+							     : NULL;
+
+	return l && !l->id ? l : NULL;
 }
 
 static int
 accept_link(struct server *v, iw_cm_id id, const struct iw_cm_event *event)
 {
-	uint32_t i = event->private_len >= 1 ? *(const uint8_t *)event->private_data : UINT32_MAX;
+	const uint8_t *number = event->private_data;
 	struct iw_cm_attr attr = {.no_crc = v->o.no_crc};
-	struct link *l;
+	struct link *l = event->private_len == 4 ? place_of(v, (uint32_t)be_get(&number, 4)) : NULL;
 
-	if (i > PERF_MAX_QPS || v->peer.links[i].id)
+	if (!l || !(l == &v->peer.control ? peer_make_control(&v->peer) : peer_make_qp(&v->peer, l)))
 		return -1;
-	if (i == 0 ? !peer_make_link(&v->peer, 0, SPARE, SPARE) : !make_data_link(v, i))
-		return -1;
-	l = &v->peer.links[i];
 	if (iw_cm_accept(v->peer.engine, id, l->qp, &attr) != 0)
 		return -1;
 	l->id = id;
-	return 0;
-}
-
-static struct link *
-link_of(struct server *v, iw_cm_id id)
-{
-	for (uint32_t i = 0; i <= PERF_MAX_QPS; i++)
-		if (v->peer.links[i].id == id)
-			return &v->peer.links[i];
-	return NULL;
+	return iw_cm_set_context(v->peer.engine, id, l);
 }
 
 static int
-on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
+on_listener(iw_cm_id id, const struct iw_cm_event *event, void *context)
 {
-	struct server *v = context;
-	struct link *l;
-
-	if (event->type == IW_CM_CONNECT_REQUEST)
-		return accept_link(v, id, event);
-	l = link_of(v, id);
-	if (!l)
-		return 0;
-	if (event->type == IW_CM_ESTABLISHED_EV)
-		l->up = true;
-	if (event->type == IW_CM_CLOSE) {
-		l->ended = true;
-		l->status = event->status;
-	}
-	return 0;
+	return event->type == IW_CM_CONNECT_REQUEST ? accept_link(context, id, event) : on_event(id, event, context);
 }
+
+/* ---- records ---- */
 
 static bool
 is_sane(const struct record *r)
 {
-	return r->kind == RECORD_RUN && r->verb <= PERF_SEND && r->test <= PERF_LAT && r->size >= 1 &&
+	return r->kind == RECORD_RUN && r->verb < PERF_VERBS && r->test <= PERF_LAT && r->size >= 1 &&
 	       r->size <= PERF_MAX_SIZE && r->qps >= 1 && r->qps <= PERF_MAX_QPS && r->tx_depth >= 1 &&
-	       r->tx_depth <= 16384 && r->rx_depth >= 1 && r->rx_depth <= 16384 && r->inline_size <= IW_MAX_INLINE;
+	       r->tx_depth <= PERF_MAX_DEPTH && r->rx_depth >= 4 && r->rx_depth <= PERF_MAX_DEPTH &&
+	       r->inline_size <= IW_MAX_INLINE && r->cq_mod >= 1 && r->cq_mod <= r->tx_depth && r->outs <= IW_MAX_IRD &&
+	       (r->flags & ~RECORD_ALL_FLAGS) == 0 && (r->verb != PERF_ATOMIC || r->size == sizeof(uint64_t));
 }
 
 static void
@@ -108,26 +97,32 @@ take_options(struct options *o, const struct record *r)
 	o->tx_depth = r->tx_depth;
 	o->rx_depth = r->rx_depth;
 	o->inline_size = r->inline_size;
+	o->cq_mod = r->cq_mod;
+	o->outs = r->outs;
 	o->qps = r->qps;
 	o->iters = r->iters;
 	o->size = r->size;
+	o->both_ways = r->flags & RECORD_BOTH_WAYS;
+	o->srq = r->flags & RECORD_SRQ;
+	o->validate = r->flags & RECORD_VALIDATE;
 }
 
-/* A new run: its memory, and the answer. */
-/* What a run needs is there: the memory of the first run, which must not change hands while QPs use it. */
+/* What a run needs is there: the memory of the first record, which must not change hands while QPs use it. */
 static bool
 can_run(struct server *v, const struct record *r)
 {
+	const struct options *o = &v->o;
+
 	if (!is_sane(r))
 		return false;
-	if (v->running)
-		return r->size <= v->peer.size && r->qps == v->o.qps && r->verb == (uint8_t)v->o.verb &&
-		       r->test == (uint8_t)v->o.test;
-	v->peer.qps = r->qps;
-	return peer_make_memory(&v->peer, r->size);
+	if (v->set_up)
+		return !v->sending && r->size <= v->peer.size && r->qps == o->qps && r->verb == (uint8_t)o->verb &&
+		       r->test == (uint8_t)o->test && r->rx_depth == o->rx_depth && r->tx_depth == o->tx_depth;
+	take_options(&v->o, r);
+	return peer_make_memory(&v->peer, r->size) && peer_make_links(&v->peer);
 }
 
-/* A new run, and the answer. */
+/* The first RUN prepares, the others begin a run each. */
 static void
 begin_run(struct server *v)
 {
@@ -136,62 +131,53 @@ begin_run(struct server *v)
 
 	if (answer.kind == RECORD_READY) {
 		take_options(&v->o, r);
-		v->running = true;
+		v->running = v->set_up;
+		v->set_up = true;
+		v->stopped = false;
 		v->echoed = 0;
-		memset(v->reposted, 0, sizeof(v->reposted));
-		memset(v->told, 0, sizeof(v->told));
-		peer_in(&v->peer, 0)[r->size - 1] = 0;
+		if (v->o.validate)
+			data_prepare(&v->peer, r->size, false);
+		if (v->o.test == PERF_LAT)
+			peer_in(&v->peer, 0)[r->size - 1] = 0;
 	}
 	peer_send_record(&v->peer, &answer);
 }
 
-/* Tells the client how many receives were posted again, so that it never sends without one. */
 static void
-tell_credit(struct server *v, uint32_t q)
+take_record(struct server *v)
 {
-	struct peer *p = &v->peer;
-	uint64_t *credit = peer_credit(p, q);
-	struct iw_sge sge = {(uintptr_t)credit, sizeof(*credit), iw_mr_lkey(p->mr)};
-	struct iw_send_wr wr = {.sg_list = &sge,
-				.num_sge = 1,
-				.opcode = IW_WR_RDMA_WRITE,
-				.flags = IW_SEND_INLINE,
-				.remote_addr = p->theirs.credit_addr + sizeof(*credit) * q,
-				.rkey = p->theirs.rkey};
-
-	*credit = htobe64(v->reposted[q]);
-	if (iw_post_send(p->links[1 + q].qp, &wr, NULL) == 0)
-		v->told[q] = v->reposted[q];
-}
-
-static bool
-sink_sends(struct server *v, uint32_t q)
-{
-	struct iw_wc wc[32];
-	int n = iw_cq_poll(v->peer.links[1 + q].recv_cq, wc, 32);
-
-	for (int i = 0; i < n; i++) {
-		if (wc[i].status == IW_WC_WR_FLUSH_ERR)
-			continue;
-		if (wc[i].status != IW_WC_SUCCESS)
-			return peer_fail_wc(&v->peer, &wc[i]);
-		if (!post_recv(v, q))
-			return false;
-		v->reposted[q]++;
+	if (v->peer.theirs.kind != RECORD_STOP) {
+		begin_run(v);
+		return;
 	}
-	if (v->reposted[q] - v->told[q] >= v->o.rx_depth / 4)
-		tell_credit(v, q);
-	return true;
+	v->stopped = v->running;
+	if (v->sending)
+		outflow_stop(&v->out);
 }
 
 static void
-echo(struct server *v, uint8_t opcode)
+end_run(struct server *v)
+{
+	struct record done = {.kind = RECORD_DONE, .count = v->sending ? v->out.posted : 0};
+
+	if (v->o.validate)
+		done.bad = data_check(&v->peer, v->o.size, false, v->peer.theirs.count);
+	if (v->sending)
+		outflow_end(&v->out);
+	v->running = v->sending = v->stopped = false;
+	peer_send_record(&v->peer, &done);
+}
+
+/* ---- runs ---- */
+
+static void
+echo(struct server *v)
 {
 	struct peer *p = &v->peer;
 	struct iw_sge sge = {(uintptr_t)peer_out(p, 0), v->o.size, iw_mr_lkey(p->mr)};
 	struct iw_send_wr wr = {.sg_list = &sge,
 				.num_sge = 1,
-				.opcode = opcode,
+				.opcode = (uint8_t)outflow_opcode(v->o.verb),
 				.remote_addr = p->theirs.in_addr,
 				.rkey = p->theirs.rkey};
 	int err;
@@ -200,7 +186,7 @@ echo(struct server *v, uint8_t opcode)
 	peer_out(p, 0)[v->o.size - 1] = (uint8_t)v->echoed;
 	if (v->o.size <= v->o.inline_size)
 		wr.flags |= IW_SEND_INLINE;
-	err = iw_post_send(p->links[1].qp, &wr, NULL);
+	err = iw_post_send(p->links[0].qp, &wr, NULL);
 	if (err)
 		peer_fail(p, "an answer cannot be posted", err);
 }
@@ -210,37 +196,51 @@ answer_write(struct server *v)
 {
 	volatile uint8_t *last = peer_in(&v->peer, 0) + v->o.size - 1;
 
-	if (v->echoed < v->o.iters && *last == (uint8_t)(v->echoed + 1))
-		echo(v, IW_WR_RDMA_WRITE);
+	if ((v->o.iters == 0 || v->echoed < v->o.iters) && *last == (uint8_t)(v->echoed + 1))
+		echo(v);
 }
 
 static void
-answer_send(struct server *v)
+answer_message(struct server *v)
 {
 	struct iw_wc wc;
 
-	while (iw_cq_poll(v->peer.links[1].recv_cq, &wc, 1) == 1) {
+	while (iw_cq_poll(v->peer.recv_cq, &wc, 1) == 1) {
 		if (wc.status != IW_WC_SUCCESS)
 			continue;
-		if (!post_recv(v, 0))
+		echo(v);
+		if (!sink_post(&v->peer, &v->peer.links[0], 0))
 			return;
-		echo(v, IW_WR_SEND);
 	}
+}
+
+/* The requests of this end, once all connections are there. */
+static void
+send_too(struct server *v)
+{
+	if (!v->sending && v->peer.up == v->peer.qps)
+		v->sending = outflow_begin(&v->out, &v->peer, v->o.size, v->o.iters ? v->o.iters : UINT64_MAX);
+	if (v->sending && v->stopped)
+		outflow_stop(&v->out);
+	if (v->sending)
+		outflow_turn(&v->out);
 }
 
 static void
 serve(struct server *v)
 {
-	if (v->o.test == PERF_BW) {
-		for (uint32_t q = 0; v->o.verb == PERF_SEND && q < v->peer.qps; q++)
-			if (v->peer.links[1 + q].up && !sink_sends(v, q))
-				return;
-	} else if (v->peer.links[1].up) {
-		if (v->o.verb == PERF_WRITE)
-			answer_write(v);
-		else if (v->o.verb == PERF_SEND)
-			answer_send(v);
-	}
+	bool takes = perf_takes_recv(v->o.verb);
+
+	if (v->o.test == PERF_LAT && takes)
+		answer_message(v);
+	else if (v->o.test == PERF_LAT && v->o.verb == PERF_WRITE)
+		answer_write(v);
+	else if (takes)
+		sink_turn(&v->peer);
+	if (v->o.both_ways)
+		send_too(v);
+	if (v->stopped && (!v->o.both_ways || (v->sending && outflow_is_over(&v->out))))
+		end_run(v);
 }
 
 struct server *
@@ -258,8 +258,8 @@ server_create(const struct options *o, const struct host *host)
 		server_destroy(v);
 		return NULL;
 	}
-	v->listener = iw_cm_create(host->engine, on_event, v);
-	err = v->listener ? iw_cm_listen(host->engine, v->listener, &addr, PERF_MAX_QPS + 1) : -IW_E_NOMEM;
+	v->listener = iw_cm_create(host->engine, on_listener, v);
+	err = v->listener ? iw_cm_listen(host->engine, v->listener, &addr, BACKLOG) : -IW_E_NOMEM;
 	if (err == 0)
 		return v;
 	cli_fail("cannot listen on port %u: %s", addr.port, iw_err_text(err));
@@ -274,41 +274,31 @@ server_destroy(struct server *v)
 		return;
 	if (v->listener)
 		iw_cm_destroy(v->peer.engine, v->listener);
+	outflow_end(&v->out);
 	peer_fini(&v->peer);
 	free(v);
 }
 
-static bool
-all_ended(const struct server *v)
+void
+server_stop(struct server *v)
 {
-	for (uint32_t i = 0; i <= PERF_MAX_QPS; i++)
-		if (v->peer.links[i].id && !v->peer.links[i].ended)
-			return false;
-	return true;
-}
-
-static void
-hang_up(struct server *v)
-{
-	uint64_t end = iw_engine_now(v->peer.engine) + GOODBYE_NS;
-
-	for (uint32_t i = 0; i <= PERF_MAX_QPS; i++)
-		if (v->peer.links[i].id && !v->peer.links[i].ended)
-			iw_cm_disconnect(v->peer.engine, v->peer.links[i].id, false);
-	while (!all_ended(v) && iw_engine_now(v->peer.engine) < end)
-		iw_engine_poll(v->peer.engine);
+	__atomic_store_n(&v->asked_to_stop, true, __ATOMIC_RELAXED);
 }
 
 int
 server_run(struct server *v)
 {
-	while (!cli_stopped() && !v->peer.failed && !v->peer.links[0].ended) {
-		iw_engine_poll(v->peer.engine);
-		if (v->peer.links[0].up && peer_take_record(&v->peer))
-			begin_run(v);
+	struct peer *p = &v->peer;
+
+	while (!cli_stopped() && !p->failed && !p->lost && !__atomic_load_n(&v->asked_to_stop, __ATOMIC_RELAXED)) {
+		/* Nothing comes but by a poll that did something. */
+		if (iw_engine_poll(p->engine) == 0 && !v->sending)
+			continue;
+		while (p->control.up && peer_take_record(p))
+			take_record(v);
 		if (v->running)
 			serve(v);
 	}
-	hang_up(v);
-	return v->peer.failed || v->peer.links[0].status != 0;
+	peer_hang_up(p);
+	return p->failed || p->control.status != 0;
 }

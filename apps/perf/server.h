@@ -12,6 +12,8 @@ struct server;
 struct server *server_create(const struct options *o, const struct host *host);
 /* Serves one client until it hangs up; exit code.  May run on another lcore than server_create(). */
 int server_run(struct server *v);
+/* Makes server_run() end soon, from another lcore: its client will not come. */
+void server_stop(struct server *v);
 void server_destroy(struct server *v);
 
 #endif

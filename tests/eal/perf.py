@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
 
-    perf.py PERF loopback|memif|speed"""
+    perf.py PERF loopback|conn|memif|speed"""
+import csv
+import json
+import pathlib
 import sys
+import tempfile
 
 from programs import SERVER, Memif, Pair, Program, cannot, two_cpus
 
@@ -12,8 +16,10 @@ LAT = (" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_
        "   99% percentile[usec]   99.9% percentile[usec]")
 RULE = "-" * 87
 ALL = [2 ** i for i in range(1, 24)]
-BW_COLUMNS, LAT_COLUMNS = 9, 9
+BW_COLUMNS, LAT_COLUMNS = 9, 11
 VERBS, TESTS = ("write", "read", "send"), ("bw", "lat")
+MORE_VERBS = ("write-imm", "atomic")
+CHECKED = ["--data_validation", "--perform_warm_up"]
 SHARE, MEDIAN = 6, 4  # columns
 TRIES = 3  # a machine has other things to do at times; what it can do shows once
 
@@ -70,12 +76,81 @@ def loopback(perf):
     cases += [(["-n", "20", "-q", "4", "--report_gbits"], "bw", [65536], {"unit": "Gb", "iters": 80}),
               (["--verb", "send", "-n", "20", "-s", "1", "-I", "64", "-l", "8"], "bw", [1], {}),
               (["-D", "1", "-s", "4096", "--mtu", "1500"], "bw", [4096], {"iters": None})]
+    cases += [(["--verb", v, "--test", t, "-s", "8", "-n", "20", *CHECKED], t, [8], {}) for v in MORE_VERBS for t in TESTS]
+    cases += [(["--verb", v, "-b", "-q", "3", "-n", "20", "-s", "5000", *CHECKED], "bw", [5000], {"iters": 120})
+              for v in VERBS]
+    cases += [(["--verb", "send", "-q", "5", "-n", "50", "--use-srq", "-r", "4", *CHECKED], "bw", [65536], {"iters": 250}),
+              (["--verb", "read", "-o", "128", "-n", "300", "-s", "64", *CHECKED], "bw", [64], {"iters": 300}),
+              (["-q", "300", "-t", "4", "-n", "20", "-s", "64", *CHECKED], "bw", [64], {"iters": 6000}),
+              (["-b", "-D", "1", "--verb", "send"], "bw", [65536], {"iters": None})]
     failed = False
     for arguments, test, sizes, more in cases:
         program = Program(perf, *arguments, cores=2, memory=512)
         code = program.wait(120)
         program.kill()
         failed |= report(" ".join(arguments), problems(program, code, test, sizes, **more), program)
+    return failed | scripted(perf)
+
+
+def scripted(perf):
+    """What scripts read: JSON that parses and has an element for each size, CSV, one number."""
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        name = folder + "/out.json"
+        for test, key in (("bw", "BW_average"), ("lat", "t_typical")):
+            program = Program(perf, "-a", "-n", "20", "--test", test, "--csv", "--out_json_file", name, cores=2, memory=512)
+            code, found = program.wait(120), []
+            whole = json.loads(pathlib.Path(name).read_text()) if code == 0 else {"results": []}
+            table = list(csv.DictReader(program.lines["out"]))
+            for what, rows_of in ("JSON", whole["results"]), ("CSV", table):
+                if [int(row["MsgSize"]) for row in rows_of] != ALL or not all(float(row[key]) > 0 for row in rows_of):
+                    found.append(f"{what}: {rows_of}")
+            if not {"schema_version", "units", "host", "dpdk_version", "driver", "lcores", "mpa_crc", "mtu"} <= set(whole):
+                found.append(f"keys {list(whole)}")
+            failed |= report(f"JSON and CSV of {test}", found, program)
+    program = Program(perf, "-n", "20", "--output", "bandwidth", cores=2, memory=512)
+    good = program.wait(60) == 0 and len(program.lines["out"]) == 1 and float(program.lines["out"][0]) > 0
+    return failed | report("one number", [] if good else ["not one number"], program)
+
+
+STEPS = ("create", "resolve", "connect", "established", "disconnect", "close", "destroy")
+NO_STEP = {"here": ("resolve",), "kernel": ("resolve", "established")}
+
+
+def connection_problems(program, code, which):
+    """What is wrong with one of the two tables: a row for each step, times in order, a rate."""
+    out = program.lines["out"]
+    at = [i for i, line in enumerate(out) if line.startswith(" step ")]
+    if code != 0 or program.errors() or len(at) != 2:
+        yield f"exit code {code}, it says {program.errors()}, {len(at)} tables"
+        return
+    table = out[at[which == "kernel"] + 1:][:len(STEPS) + 1]
+    rate = table.pop()
+    if [line.split()[0] for line in table] != list(STEPS):
+        yield f"steps {table}"
+    for step, *times in (line.split()[:5] for line in table):
+        if step in NO_STEP[which]:
+            if times != ["-"] * 4:
+                yield f"{step} is no step: {times}"
+            continue
+        mean, most, middle, late = map(float, times)
+        if not 0 < mean <= most or not 0 < middle <= late <= most:
+            yield f"times out of order in {step}: {times}"
+    if not rate.startswith(" connections a second :") or not float(rate.split()[-1]) > 0:
+        yield f"no rate: {rate}"
+
+
+def connections(perf):
+    failed = False
+    for arguments in (["-n", "100"], ["-n", "300", "-q", "16"]):
+        program = Program(perf, "--test", "conn", *arguments, cores=2, memory=512)
+        code = program.wait(60)
+        program.kill()
+        found = [p for which in NO_STEP for p in connection_problems(program, code, which)]
+        ratio = [line for line in program.lines["out"] if "to kernel TCP :" in line]
+        if len(ratio) != 1 or not float(ratio[0].split()[-1]) > 0:
+            found.append(f"no ratio: {ratio}")
+        failed |= report(" ".join(["--test conn", *arguments]), found, program)
     return failed
 
 
@@ -133,7 +208,7 @@ def speed(perf):
 
 def main():
     perf, kind = sys.argv[1:3]
-    return {"loopback": loopback, "memif": two_processes, "speed": speed}[kind](perf)
+    return {"loopback": loopback, "conn": connections, "memif": two_processes, "speed": speed}[kind](perf)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 #include "cli.h"
 #include "options.h"
 
-#define ARGS_MAX 24
+#define ARGS_MAX 32
 
 static struct capture captured;
 
@@ -72,7 +72,38 @@ test_letters(void **state)
 	assert_int_equal(o.qps, 1);
 }
 
-/* Command lines of InfiniBand are pasted: a note each, and no error. */
+/* What is perftest's, newer than its letters, or our own. */
+static void
+test_words(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_true(parse("-D 5 -f 2 --cpu_util --interval 2 --use-srq --data_validation --perform_warm_up --out_json "
+			  "--verb write-imm --csv -o 64 -c RC",
+			  &o));
+	assert_string_equal(captured.text, "");
+	assert_true(o.outs == 64 && o.margin == 2 && o.seconds == 5 && o.srq && o.validate && o.warm_up && o.cpu_util &&
+		    o.interval == 2 && o.json && o.verb == PERF_WRITE_IMM && o.output == PERF_CSV);
+	assert_string_equal(o.json_file, "perftest_out.json");
+	assert_true(parse("--test lat -H --hist --percentiles --output=latency --out_json_file=x", &o));
+	assert_true(o.samples && o.bars && o.ladder && o.output == PERF_ONE_LATENCY && o.json);
+	assert_string_equal(o.json_file, "x");
+	assert_true(parse("-b", &o));
+	assert_true(o.both_ways);
+	assert_true(parse("--run_infinitely -N", &o));
+	assert_true(o.forever && o.no_peak);
+	assert_true(!parse("--verb atomic -b", &o));
+	assert_true(parse("--verb atomic", &o));
+	assert_int_equal(o.size, 8);
+	/* An engine with room for so many. */
+	assert_true(parse("-q 10000", &o));
+	assert_true(o.qps == 10000 && o.host.max_conns > 10000);
+	assert_true(parse("-q 100", &o));
+	assert_int_equal(o.host.max_conns, 0);
+}
+
+/* Command lines of InfiniBand are pasted: one note for all of it, and no error; what is always so here is not noted. */
 static void
 test_letters_that_mean_nothing_here(void **state)
 {
@@ -80,11 +111,11 @@ test_letters_that_mean_nothing_here(void **state)
 
 	(void)state;
 	cli_init("program");
-	assert_true(parse("-F -R -d mlx5_0 -x 3", &o));
-	assert_string_equal(captured.text, "program: note: -F is about InfiniBand or not needed here; ignored\n"
-					   "program: note: -R is about InfiniBand or not needed here; ignored\n"
-					   "program: note: -d is about InfiniBand or not needed here; ignored\n"
-					   "program: note: -x is about InfiniBand or not needed here; ignored\n");
+	assert_true(parse("-F -R", &o));
+	assert_string_equal(captured.text, "");
+	assert_true(parse("-F -R -d mlx5_0 -x 3 --mr_per_qp", &o));
+	assert_string_equal(captured.text,
+			    "program: note: about InfiniBand or not needed here, ignored: -d -x --mr_per_qp\n");
 	assert_int_equal(o.mode, PERF_LOOPBACK);
 }
 
@@ -117,13 +148,25 @@ test_errors(void **state)
 	} cases[] = {
 		{"--wrong", "--wrong: unknown option"},
 		{"-s", "-s: unknown option, or its value is missing"},
-		{"--verb atomic", "--verb atomic: write, read or send"},
-		{"--test rate", "--test rate: bw or lat"},
+		{"--verb cas", "--verb cas: write, read, send, write-imm or atomic"},
+		{"--test rate", "--test rate: bw, lat or conn"},
 		{"-s 0", "-s 0"},
 		{"-s 1073741825", "-s 1073741825"},
 		{"-n 4", "-n 4"},
 		{"-q 0", "-q 0"},
-		{"-q 65", "-q 65"},
+		{"-q 1000001", "-q 1000001"},
+		{"-o 0", "-o 0"},
+		{"-o 129", "-o 129"},
+		{"-c UD", "-c UD: iWARP has reliable connections only"},
+		{"--output loss", "--output loss"},
+		{"--output latency", "--output: latency goes with --test lat"},
+		{"--test lat --output bandwidth", "--output: latency goes with --test lat"},
+		{"-D 4 -f 2", "-f: nothing is left"},
+		{"-f 1", "-f: nothing is left"},
+		{"--test lat -b", "-b: latency"},
+		{"--verb atomic -s 16", "an atomic has eight octets"},
+		{"--run_infinitely -n 10", "--run_infinitely"},
+		{"--test conn -q 65", "--test conn: -q"},
 		{"-t 0", "-t 0"},
 		{"-t 16385", "-t 16385"},
 		{"-r 3", "-r 3"},
@@ -156,11 +199,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_letters),
-		cmocka_unit_test(test_letters_that_mean_nothing_here),
-		cmocka_unit_test(test_modes),
-		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_words),    cmocka_unit_test(test_letters_that_mean_nothing_here),
+		cmocka_unit_test(test_modes),    cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

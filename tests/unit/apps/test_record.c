@@ -17,6 +17,11 @@ static const struct record sample = {.kind = RECORD_RUN,
 				     .rx_depth = 0x21222324,
 				     .inline_size = 0x31323334,
 				     .qps = 0x41424344,
+				     .cq_mod = 0x45464748,
+				     .outs = 0x494a4b4c,
+				     .flags = 0x4d4e4f50,
+				     .count = UINT64_C(0x9192939495969798),
+				     .bad = UINT64_C(0xa1a2a3a4a5a6a7a8),
 				     .rkey = 0x51525354,
 				     .iters = UINT64_C(0x6162636465666768),
 				     .in_addr = UINT64_C(0x7172737475767778),
@@ -25,7 +30,7 @@ static const struct record sample = {.kind = RECORD_RUN,
 static void
 test_there_and_back(void **state)
 {
-	static const uint8_t head[] = {'i', 'w', 'p', 'f', 1, RECORD_RUN, 2, 1, 1, 2, 3, 4};
+	static const uint8_t head[] = {'i', 'w', 'p', 'f', 2, RECORD_RUN, 2, 1, 1, 2, 3, 4};
 	uint8_t wire[RECORD_LEN];
 	struct record r;
 
@@ -37,7 +42,9 @@ test_there_and_back(void **state)
 	assert_true(r.kind == sample.kind && r.verb == sample.verb && r.test == sample.test && r.size == sample.size &&
 		    r.tx_depth == sample.tx_depth && r.rx_depth == sample.rx_depth &&
 		    r.inline_size == sample.inline_size && r.qps == sample.qps && r.rkey == sample.rkey &&
-		    r.iters == sample.iters && r.in_addr == sample.in_addr && r.credit_addr == sample.credit_addr);
+		    r.iters == sample.iters && r.in_addr == sample.in_addr && r.credit_addr == sample.credit_addr &&
+		    r.cq_mod == sample.cq_mod && r.outs == sample.outs && r.flags == sample.flags &&
+		    r.count == sample.count && r.bad == sample.bad);
 }
 
 static void

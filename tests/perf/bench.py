@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our stack, the memory limit, kernel TCP, UCX and libfabric side by side in one run.
+
+    bench.py PERF [--out FOLDER] [--rounds N] [--seconds N] [--doc FOLDER]
+
+Every row is measured N times (3), one row after the other and then again, so that what disturbs the machine disturbs all
+of them; medians and their ratios count.  Writes bench.json, bench.svg and performance.md to FOLDER (build/bench);
+with --doc the latter two also there.  Exit code 0: it ran; goals that are missed are marked, peers that are missing
+are named."""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+
+import peers
+
+SCHEMA = 1
+LOADED = 0.5  # load average from which a machine was not idle
+
+
+def describe():
+    cpu = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+                if line.startswith("model name")), "unknown")
+    memory = next(line.split()[1] for line in pathlib.Path("/proc/meminfo").read_text().splitlines()
+                  if line.startswith("MemTotal"))
+    version = subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True, text=True, check=False)
+    return {"cpu": cpu, "cpus": len(os.sched_getaffinity(0)), "memory_gib": round(int(memory) / 2 ** 20, 1),
+            "kernel": platform.release(), "system": platform.freedesktop_os_release().get("PRETTY_NAME", "unknown"),
+            "dpdk": version.stdout.strip() or "unknown", "load": round(os.getloadavg()[0], 2)}
+
+
+def measure(bench, rounds):
+    """Samples of each row, and why a source has none."""
+    samples, missing = {}, {}
+    for i in range(rounds):
+        for name, source in peers.SOURCES:
+            print(f"round {i + 1} of {rounds}: {name}", file=sys.stderr)
+            try:
+                for row, value in source(bench).items():
+                    samples.setdefault(row, []).append(value)
+            except peers.Missing as why:
+                missing[name] = str(why)
+    return samples, missing
+
+
+def grow(bench):
+    out, missing = {}, {}
+    for name, source, columns in peers.GROWTH:
+        print(f"growth by {name}", file=sys.stderr)
+        try:
+            out[name] = {"columns": columns, "rows": source(bench)}
+        except peers.Missing as why:
+            missing["growth by " + name] = str(why)
+    return out, missing
+
+
+def judge(medians):
+    """Each goal: what was reached and whether it will do; reached None: not measured."""
+    out = []
+    for row, by, sense, limit in peers.GOALS:
+        reached = medians.get(row)
+        if by and reached is not None:
+            reached = reached / medians[by] if medians.get(by) else None
+        out.append({"row": row, "by": by, "sense": sense, "limit": limit, "reached": reached,
+                    "ok": reached is not None and (reached - limit) * sense >= 0})
+    return out
+
+
+def show(value):
+    return "-" if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+                     + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
+
+
+def document(result):
+    """performance.md."""
+    m, titles = result["machine"], {row: title for row, title, _ in peers.ROWS}
+    busy = (f"THE MACHINE WAS BUSY WITH OTHER THINGS (load average {m['load']} at the start): these numbers are lower than "
+            "what it can do.\n\n" if m["load"] > LOADED else "")
+    rows = [[title, show(result["medians"].get(row)), unit, ", ".join(show(v) for v in result["samples"].get(row, []))]
+            for row, title, unit in peers.ROWS]
+    goals = [[titles[g["row"]], titles[g["by"]] if g["by"] else "itself", ("at least " if g["sense"] > 0 else "at most ")
+              + show(g["limit"]), show(g["reached"]), "yes" if g["ok"] else "**not measured**" if g["reached"] is None
+              else "**MISSED**"] for g in result["goals"]]
+    parts = [f"# Performance\n\n{busy}Written by `./run bench --doc` on {result['date']}; do not edit.\n\n{m['cpu']}, "
+             f"{m['cpus']} CPUs, {m['memory_gib']} GiB, {m['system']}, Linux {m['kernel']}, DPDK {m['dpdk']}; load "
+             f"average {m['load']} at the start. Each row {result['rounds']} times in turn, pinned to two CPUs, one a "
+             "side, MPA CRC on; medians. Ours runs over the in-process wire, which hands packet buffers across as a "
+             "NIC's DMA would; checksums and CRC are computed and verified in software. The others run over the "
+             "kernel's loopback.",
+             "## Side by side\n\n" + table(["row", "median", "unit", "samples"], rows),
+             "## Goals\n\n" + table(["row", "divided by", "goal", "reached", "met"], goals)]
+    for name, g in result["growth"].items():
+        parts.append(f"## By {name}\n\n" + table(g["columns"], [[show(v) for v in row] for row in g["rows"]]))
+    if result["missing"]:
+        parts.append("## Not measured\n\n" + "\n".join(f"* {name}: {why}" for name, why in result["missing"].items()))
+    parts.append("![picture](performance.svg)")
+    return "\n\n".join(parts) + "\n"
+
+
+PLOT = """set terminal svg size 1000,760 background "white" font "sans,12"
+set output "{out}"
+set multiplot layout 2,2
+set style fill solid 0.6
+set grid
+unset key
+set title "64 KiB messages, MB/s"
+set logscale y
+set boxwidth 0.6
+set xtics rotate by -25
+plot $bars using 0:2:xtic(1) with boxes lc rgb "#3060a0"
+set xtics norotate autofreq
+set logscale x
+set title "By message size: MB/s (line), half round trip in us (dashes)"
+set key top left
+plot $size using 1:2 with linespoints title "MB/s", $size using 1:4 with linespoints dt 2 title "us"
+unset key
+set title "By QPs: million 64-byte Writes a second"
+unset logscale y
+set yrange [0:*]
+plot $qps using 1:2 with linespoints
+set title "By Reads under way: MB/s at 4 KiB"
+plot $reads using 1:2 with linespoints
+"""
+
+
+def picture(result, path):
+    """False, with a line: no picture."""
+    if not shutil.which("gnuplot"):
+        print("no picture: gnuplot is not installed", file=sys.stderr)
+        return False
+    bars = [[f'"{row}"', result["medians"][row]] for row, _, unit in peers.ROWS
+            if unit == "MB/s" and row in result["medians"]]
+    blocks = {"bars": bars, **{key: result["growth"].get(name, {}).get("rows", []) for key, name in
+                               (("size", "size"), ("qps", "QPs"), ("reads", "Reads"))}}
+    text = "".join(f"${name} << EOD\n" + "\n".join(" ".join(map(str, row)) for row in rows or [["nan"] * 4]) + "\nEOD\n"
+                   for name, rows in blocks.items())
+    done = subprocess.run(["gnuplot"], input=text + PLOT.format(out=path), capture_output=True, text=True, check=False)
+    if done.returncode:
+        print("no picture: " + done.stderr, file=sys.stderr)
+    return done.returncode == 0
+
+
+def write_all(result, out, doc):
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "bench.json").write_text(json.dumps(result, indent=1) + "\n")
+    drawn = picture(result, out / "bench.svg")
+    text = document(result)
+    (out / "performance.md").write_text(text.replace("performance.svg", "bench.svg"))
+    if doc:
+        (doc / "performance.md").write_text(text)
+        if drawn:
+            shutil.copy(out / "bench.svg", doc / "performance.svg")
+    print(text)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("perf")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--doc", type=pathlib.Path, nargs="?", const=pathlib.Path("docs"))
+    a = parser.parse_args()
+    machine = describe()
+    bench = peers.Bench(a.perf, a.seconds)
+    samples, missing = measure(bench, a.rounds)
+    growth, missing_growth = grow(bench)
+    medians = {row: statistics.median(values) for row, values in samples.items()}
+    result = {"schema_version": SCHEMA, "date": datetime.date.today().isoformat(), "machine": machine, "rounds": a.rounds,
+              "units": {row: unit for row, _, unit in peers.ROWS}, "samples": samples, "medians": medians,
+              "goals": judge(medians), "growth": growth, "missing": {**missing, **missing_growth}}
+    write_all(result, a.out, a.doc)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

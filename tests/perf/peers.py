@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What bench.py measures, ours and others': each function makes one run and returns {row: number}.
+
+A peer that is not installed, or whose output is not understood, raises Missing with the reason: it is reported as such."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+PORTS = 18600  # TCP ports of the servers of others, on the loopback
+TIMEOUT = 120
+
+
+class Missing(Exception):
+    pass
+
+
+class Bench:
+    def __init__(self, perf, seconds):
+        self.perf, self.seconds = perf, seconds
+        self.cpus = sorted(os.sched_getaffinity(0))[:2]
+
+    def run(self, command, **more):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, **more)
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise Missing(str(problem))
+        if done.returncode != 0:
+            raise Missing(f"{command[0]} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-200:]}")
+        return done.stdout
+
+    def ours(self, *arguments, memory=1024):
+        """dpdk-iwarp-perf over its in-process wire; its text."""
+        if len(self.cpus) < 2:
+            raise Missing("needs two CPUs")
+        return self.run([self.perf, "--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry", "--no-shconf",
+                         "--file-prefix", f"bench{os.getpid()}", "--log-level=lib.eal:error", "--lcores",
+                         f"0@{self.cpus[0]},1@{self.cpus[1]}", "--", *arguments])
+
+    def rows(self, *arguments, **more):
+        """The elements of "results" of such a run."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "out.json")
+            self.ours(*arguments, "--perform_warm_up", "--out_json_file", str(out), **more)
+            return json.loads(out.read_text())["results"]
+
+    def pinned(self, end, command, **more):
+        return ["taskset", "-c", str(self.cpus[end % len(self.cpus)]), *command]
+
+    def served(self, server, client, wait=0.3, **more):
+        """The client's text, beside its server, which is ended."""
+        if not shutil.which(server[0]):
+            raise Missing(f"{server[0]} is not installed")
+        process = subprocess.Popen(self.pinned(0, server), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+        try:
+            time.sleep(wait)
+            return self.run(self.pinned(1, client), **more)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def number(text, pattern):
+    found = re.search(pattern, text, re.M)
+    if not found:
+        raise Missing("its output is not understood: " + text.strip()[-200:])
+    return float(found.group(1))
+
+
+# ---- ours -----------------------------------------------------------------------------------------------------------
+
+def bandwidth(name, verb, mtu):
+    def one(bench):
+        row = bench.rows("--verb", verb, "-s", "65536", "--mtu", str(mtu), "-D", str(bench.seconds))[0]
+        return {name: row["BW_average"] * 1.048576, name + ".cycles_per_byte": row["cycles_per_byte"]}
+    return one
+
+
+def small_writes(bench):
+    row = bench.rows("-s", "64", "-t", "128", "-l", "16", "-Q", "32", "-I", "64", "-D", str(bench.seconds))[0]
+    return {"write_64_rate": row["MsgRate"], "write_64_rate.cycles_per_message": row["cycles_per_message"]}
+
+
+def latency(bench):
+    row = bench.rows("--test", "lat", "-s", "8", "-n", "50000")[0]
+    return {"write_8_p50": row["t_typical"], "write_8_p99.9": row["percentile_99.9"]}
+
+
+def connections(bench):
+    rates = re.findall(r"connections a second *: *([0-9.]+)", bench.ours("--test", "conn", "-n", "5000", "-q", "16"))
+    if len(rates) != 2:
+        raise Missing("no rates")
+    return {"connect_close": float(rates[0]), "kernel_connect_close": float(rates[1])}
+
+
+def roofline(bench):
+    out = {}
+    for mtu in 9000, 1500:
+        text = bench.ours("roofline", "-s", "65536", "--mtu", str(mtu))
+        out[f"roofline_{mtu}"] = number(text, r"^ 65536 +\d+ +([0-9.]+)") * 1.048576
+    return out
+
+
+# ---- others ---------------------------------------------------------------------------------------------------------
+
+def kernel(bench):
+    port = str(PORTS)
+    text = bench.served(["iperf3", "-s", "-1", "-p", port],
+                        ["iperf3", "-c", "127.0.0.1", "-p", port, "-l", "64K", "-C", "cubic", "-t", str(bench.seconds), "-J"])
+    return {"kernel_tcp": json.loads(text)["end"]["sum_received"]["bits_per_second"] / 8e6}
+
+
+def ucx(bench):
+    environment = {**os.environ, "UCX_TLS": "tcp", "UCX_NET_DEVICES": "lo", "UCX_WARN_UNUSED_ENV_VARS": "n"}
+    out = {}
+    for row, test, size, count, column in (("ucx_put_64k", "ucp_put_bw", 65536, 10000, 5),
+                                           ("ucx_put_64_rate", "ucp_put_bw", 64, 200000, 7),
+                                           ("ucx_put_8_latency", "ucp_put_lat", 8, 20000, 1)):
+        common = ["ucx_perftest", "-p", str(PORTS + 1)]
+        text = bench.served(common, [*common, "127.0.0.1", "-t", test, "-s", str(size), "-n", str(count), "-f", "-v"],
+                            env=environment)
+        # CSV: iterations, percentile, average and overall latency, average and overall MB/s and messages a second
+        values = [line.split(",") for line in text.splitlines() if re.match(r"^\d+,", line)]
+        if not values:
+            raise Missing("its output is not understood: " + text.strip()[-200:])
+        value = float(values[-1][column])
+        out[row] = {5: value * 1.048576, 7: value / 1e6, 1: value}[column]
+    return out
+
+
+def libfabric(bench):
+    out = {}
+    for row, size, count in ("libfabric_64_latency", 64, 20000), ("libfabric_64k", 65536, 10000):
+        ports = ["-B", str(PORTS + 2)]
+        common = ["fi_pingpong", "-p", "tcp", "-e", "msg", "-S", str(size), "-I", str(count)]
+        text = bench.served([*common, *ports], [*common, "-P", str(PORTS + 2), "127.0.0.1"])
+        values = [line.split() for line in text.splitlines() if re.match(r"^\d", line)]
+        if not values:
+            raise Missing("its output is not understood: " + text.strip()[-200:])
+        # bytes, #sent, #ack, total, time, MB/sec, usec/xfer, Mxfers/sec
+        out[row] = float(values[-1][6 if row.endswith("latency") else 5])
+    return out
+
+
+SOURCES = [
+    ("RDMA Write, MTU 9000", bandwidth("write_64k_9000", "write", 9000)),
+    ("RDMA Write, MTU 1500", bandwidth("write_64k_1500", "write", 1500)),
+    ("RDMA Read", bandwidth("read_64k_9000", "read", 9000)),
+    ("Send", bandwidth("send_64k_9000", "send", 9000)),
+    ("64-byte Writes", small_writes),
+    ("8-byte latency", latency),
+    ("connections", connections),
+    ("roofline", roofline),
+    ("kernel TCP (iperf3)", kernel),
+    ("UCX tcp", ucx),
+    ("libfabric tcp", libfabric),
+]
+
+# Row, what it is, unit.
+ROWS = [
+    ("write_64k_9000", "RDMA Write 64 KiB, MTU 9000", "MB/s"),
+    ("write_64k_1500", "RDMA Write 64 KiB, MTU 1500", "MB/s"),
+    ("read_64k_9000", "RDMA Read 64 KiB, MTU 9000", "MB/s"),
+    ("send_64k_9000", "Send 64 KiB, MTU 9000", "MB/s"),
+    ("roofline_9000", "memory limit, MTU 9000", "MB/s"),
+    ("roofline_1500", "memory limit, MTU 1500", "MB/s"),
+    ("kernel_tcp", "kernel TCP, iperf3 -l 64K -C cubic, loopback", "MB/s"),
+    ("ucx_put_64k", "UCX tcp, put 64 KiB", "MB/s"),
+    ("libfabric_64k", "libfabric tcp, ping-pong 64 KiB", "MB/s"),
+    ("write_64_rate", "RDMA Write 64 B, depth 128", "M/s"),
+    ("ucx_put_64_rate", "UCX tcp, put 64 B", "M/s"),
+    ("write_8_p50", "RDMA Write 8 B, half round trip, median", "us"),
+    ("write_8_p99.9", "RDMA Write 8 B, half round trip, 99.9 %", "us"),
+    ("ucx_put_8_latency", "UCX tcp, put 8 B", "us"),
+    ("libfabric_64_latency", "libfabric tcp, ping-pong 64 B", "us"),
+    ("connect_close", "connect, MPA, established, close", "1/s"),
+    ("kernel_connect_close", "kernel TCP connect and close", "1/s"),
+    ("write_64k_9000.cycles_per_byte", "TSC cycles a byte, Write 64 KiB", ""),
+    ("write_64_rate.cycles_per_message", "TSC cycles a message, Write 64 B", ""),
+]
+
+# What is to be reached: row, divided by row (None: itself), at least (+1) or at most (-1), how much.
+GOALS = [
+    ("write_64k_9000", "roofline_9000", 1, 0.8),
+    ("write_64k_9000", "ucx_put_64k", 1, 10),
+    ("write_64k_9000", "kernel_tcp", 1, 6),
+    ("write_64k_1500", "roofline_1500", 1, 0.7),
+    ("read_64k_9000", "write_64k_9000", 1, 0.9),
+    ("send_64k_9000", "write_64k_9000", 1, 0.9),
+    ("write_64_rate", None, 1, 10),
+    ("write_64_rate", "ucx_put_64_rate", 1, 30),
+    ("write_8_p50", None, -1, 1),
+    ("write_8_p99.9", None, -1, 5),
+    ("write_8_p50", "ucx_put_8_latency", -1, 0.1),
+    ("connect_close", None, 1, 100000),
+    ("connect_close", "kernel_connect_close", 1, 5),
+]
+
+
+# ---- growth ---------------------------------------------------------------------------------------------------------
+
+def by_size(bench):
+    """Octets: MB/s, million messages a second, half round trip in microseconds."""
+    rates = {r["MsgSize"]: r for r in bench.rows("-a", "-n", "2000")}
+    times = {r["MsgSize"]: r for r in bench.rows("--test", "lat", "-a", "-n", "500")}
+    return [[size, r["BW_average"] * 1.048576, r["MsgRate"], times[size]["t_typical"]]
+            for size, r in rates.items() if size >= 8]
+
+
+def by_qps(bench):
+    """QPs: million 64-byte Writes a second."""
+    out = []
+    for qps in 1, 4, 16, 64, 250, 1000:
+        row = bench.rows("-q", str(qps), "-s", "64", "-t", "16", "-n", str(max(200, 200000 // qps)))[0]
+        out.append([qps, row["MsgRate"]])
+    return out
+
+
+def by_reads(bench):
+    """Reads under way: MB/s at 4 KiB."""
+    out = []
+    for outs in 1, 2, 4, 8, 16, 32, 64, 128:
+        row = bench.rows("--verb", "read", "-s", "4096", "-o", str(outs), "-n", "20000")[0]
+        out.append([outs, row["BW_average"] * 1.048576])
+    return out
+
+
+GROWTH = [
+    ("size", by_size, ["octets", "MB/s", "M messages/s", "half round trip, median, us"]),
+    ("QPs", by_qps, ["QPs", "M 64-byte Writes/s"]),
+    ("Reads", by_reads, ["Reads under way", "MB/s, 4 KiB each"]),
+]
