@@ -34,6 +34,12 @@ def ip(*words):
     subprocess.run(["ip", *words], check=True)
 
 
+def keep_quiet(interface):
+    """The kernel says nothing there of its own accord, and answers nobody who asks for an address that it has elsewhere."""
+    pathlib.Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6").write_text("1")
+    pathlib.Path(f"/proc/sys/net/ipv4/conf/{interface}/arp_ignore").write_text("8")
+
+
 def two_cpus():
     """The CPUs for two lcores; the same one twice where there is no other, by EAL's --lcores."""
     cpus = sorted(os.sched_getaffinity(0))
@@ -145,7 +151,7 @@ class AfPacket:
         self.names = [f"iw{tag}{c}" for c in "ab"]
         ip("link", "add", self.names[0], "type", "veth", "peer", "name", self.names[1])
         for name in self.names:
-            pathlib.Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
+            keep_quiet(name)
             ip("link", "set", name, "up")
 
     def vdev(self, end):
@@ -168,11 +174,11 @@ class Tap:
         tag = os.getpid() % 100000
         self.bridge, self.names = f"iwb{tag}", [f"iwt{tag}{c}" for c in "ab"]
         ip("link", "add", self.bridge, "type", "bridge")
-        pathlib.Path(f"/proc/sys/net/ipv6/conf/{self.bridge}/disable_ipv6").write_text("1")
+        keep_quiet(self.bridge)
         ip("link", "set", self.bridge, "up")
         for name in self.names:
             ip("tuntap", "add", name, "mode", "tap", "multi_queue")
-            pathlib.Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
+            keep_quiet(name)
             ip("link", "set", name, "master", self.bridge, "up")
         self.closed = threading.Event()
         self.watcher = threading.Thread(target=self._keep_macs, args=([self._mac(n) for n in self.names],))
