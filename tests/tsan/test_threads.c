@@ -289,7 +289,7 @@ add_over_the_wire(void *arg)
 	time_t end = time(NULL) + SECONDS;
 	struct iw_wc wc;
 
-	wr.add = 3;
+	wr.atomic.data = 3;
 	while (a->done < ROUNDS && a->bad == 0 && time(NULL) < end) {
 		a->bad += iw_post_send(e->qp, &wr, NULL) != 0;
 		while (iw_cq_poll(e->cq, &wc, 1) == 0 && time(NULL) < end)
