@@ -136,7 +136,7 @@ await_sent(struct stage *t, uint32_t n, uint64_t limit_ns)
 		sim_step(&t->sim, end);
 		reap(t);
 	}
-	assert_int_equal(t->sent, n);
+	assert_true(t->sent >= n); /* one step may bring several */
 }
 
 /* All that was sent is there once both ends have closed. */
