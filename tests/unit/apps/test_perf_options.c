@@ -118,7 +118,7 @@ test_errors(void **state)
 		{"--wrong", "--wrong: unknown option"},
 		{"-s", "-s: unknown option, or its value is missing"},
 		{"--verb atomic", "--verb atomic: write, read or send"},
-		{"--test rate", "--test rate: bw or lat"},
+		{"--test rate", "--test rate: bw, lat or conn"},
 		{"-s 0", "-s 0"},
 		{"-s 1073741825", "-s 1073741825"},
 		{"-n 4", "-n 4"},
