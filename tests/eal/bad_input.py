@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the programs say to bad input and to Ctrl-C.
 
-    bad_input.py APP PERF [NAME]
+    bad_input.py [--nvmf NVMF] APP PERF [NAME]
 
 Bad input: exit code 1 and one line on stderr that names the cause and what to do.  Ctrl-C at any moment: the end within
 five seconds, and no crash.  Most of it is waiting, so several cases run at a time."""
+import argparse
 import concurrent.futures
 import itertools
 import os
@@ -79,13 +80,44 @@ LINES = [
     ("nobody answers", "perf", [*ME, SERVER], "no neighbour answered", {"vdev": NULL}),
 ]
 
+SUBSYS = [*ME, "--subsys", "nqn.2026-11.org.example:disk"]
+DISK = [*SUBSYS, "--ns", "ram:1M"]
+SCRIPT = os.path.abspath(__file__)
+
+# The storage target, which is not built everywhere.
+NVMF_LINES = [
+    ("wrong option", "nvmf", ["--wrong"], "--wrong: unknown option", {}),
+    ("no subsystem", "nvmf", ME, "--subsys: is missing", {}),
+    ("not a qualified name", "nvmf", [*ME, "--subsys", "disk"], "disk: not an NVMe qualified name", {}),
+    ("the discovery name", "nvmf", [*ME, "--subsys", "nqn.2014-08.org.nvmexpress.discovery"], "discovery subsystem", {}),
+    ("the same name twice", "nvmf", [*DISK, *SUBSYS[2:]], "there already", {}),
+    ("subsystem without a namespace", "nvmf", SUBSYS, "has no --ns", {}),
+    ("namespace of nothing", "nvmf", [*ME, "--ns", "ram:1M"], "--ns: comes behind a --subsys", {}),
+    ("read-only without a namespace", "nvmf", [*SUBSYS, "--ro"], "--ro: comes behind a --ns", {}),
+    ("host that has no qualified name", "nvmf", [*SUBSYS, "--allow", "host"], "host: not an NVMe qualified name", {}),
+    ("TCP port 0", "nvmf", ["--port", "0"], "--port 0: not a number from 1 to 65535", {}),
+    ("bench without a second lcore", "nvmf", ["bench"], "two lcores", {}),
+    ("bench of odd sizes", "nvmf", ["bench", "-s", "1000"], "blocks of 512", {"cores": 2}),
+    ("no address at all", "nvmf", DISK[2:], "--ip ADDRESS/LENGTH is needed", {}),
+    ("no port", "nvmf", DISK, "no DPDK port", {}),
+    ("no such file", "nvmf", [*SUBSYS, "--ns", "/nowhere/disk"], "/nowhere/disk: No such file", {"vdev": NULL}),
+    ("a folder", "nvmf", [*SUBSYS, "--ns", "/"], "/: Is a directory", {"vdev": NULL}),
+    ("size that is not of blocks", "nvmf", [*SUBSYS, "--ns", SCRIPT, "--ro"], "is not a multiple of the block size",
+     {"vdev": NULL}),
+    ("size that is none", "nvmf", [*SUBSYS, "--ns", "ram:much"], "ram:much: not a size", {"vdev": NULL}),
+    ("odd memory", "nvmf", [*SUBSYS, "--ns", "ram:1000"], "not a size in blocks of 512", {"vdev": NULL}),
+    ("block size", "nvmf", [*SUBSYS, "--ns", "ram:1M,bs=1024"], "bs= is 512 or 4096", {"vdev": NULL}),
+    ("no memory for the pools", "nvmf", DISK, "no memory for", {"vdev": NULL, "memory": 16}),
+    ("link down", "nvmf", DISK, "the link is down", {"vdev": "memif"}),
+]
+
 
 AT_A_TIME = 5  # cases; each of their programs polls
 
 
 class Tests:
-    def __init__(self, app, perf):
-        self.binaries, self.failed = {"app": app, "perf": perf}, 0
+    def __init__(self, **binaries):
+        self.binaries, self.failed = binaries, 0
         self.lock, self.cpus = threading.Lock(), itertools.cycle((0, 1))
 
     def report(self, name, problem, *programs):
@@ -284,8 +316,15 @@ GROUPS = {"silent": (silent, SILENT), "frozen": (frozen_peer, either(TWO[:2])), 
 
 
 def main():
-    tests = Tests(*sys.argv[1:3])
-    only = sys.argv[3] if len(sys.argv) > 3 else ""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--nvmf")
+    parser.add_argument("app")
+    parser.add_argument("perf")
+    parser.add_argument("only", nargs="?", default="")
+    options = parser.parse_args()
+    tests, only = Tests(app=options.app, perf=options.perf, nvmf=options.nvmf), options.only
+    if options.nvmf:
+        GROUPS["lines"][1].extend(NVMF_LINES)
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
         for name, (function, cases) in GROUPS.items():
             for case in cases:

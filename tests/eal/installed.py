@@ -83,7 +83,8 @@ class Installed:
             text = (self.include / name).read_text()
             text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
             text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
-            found |= set(re.findall(r"(?<!\(\*)\b(iw_\w+)\s*\(", text))
+            inline = set(re.findall(r"static inline [\w ]*\n(iw_\w+)\(", text))
+            found |= set(re.findall(r"(?<!\(\*)\b(iw_\w+)\s*\(", text)) - inline
         return found
 
     def exported(self):

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-OWN_LINE = re.compile(r"dpdk-iwarp-(app|perf): (?!note: )")
+OWN_LINE = re.compile(r"dpdk-iwarp-(app|perf|nvmf): (?!note: )")
 SERVER, CLIENT = "192.0.2.1", "192.0.2.2"
 LEAVES_WITHIN = 5  # seconds from a signal to the end
 
@@ -32,12 +32,6 @@ def need_root():
 
 def ip(*words):
     subprocess.run(["ip", *words], check=True)
-
-
-def keep_quiet(interface):
-    """The kernel says nothing there of its own accord, and answers nobody who asks for an address that it has elsewhere."""
-    pathlib.Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6").write_text("1")
-    pathlib.Path(f"/proc/sys/net/ipv4/conf/{interface}/arp_ignore").write_text("8")
 
 
 def two_cpus():
@@ -140,18 +134,28 @@ class Memif:
         shutil.rmtree(self.folder)
 
 
+def silence(name):
+    """The kernel has nothing to say there: no IPv6, and no ARP for addresses that this machine may have elsewhere."""
+    pathlib.Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
+    pathlib.Path(f"/proc/sys/net/ipv4/conf/{name}/arp_ignore").write_text("8")
+
+
 class AfPacket:
-    """The two ends of a veth pair."""
+    """The two ends of a veth pair.  The driver makes a fanout group's number of the process' and the interface's, which
+    must differ among programs that run at once: so these interfaces have numbers whose low 16 bits are alike."""
 
     made = itertools.count()
 
     def __init__(self):
         need_root()
-        tag = f"{os.getpid() % 100000}_{next(AfPacket.made)}"
+        number = next(AfPacket.made)
+        tag = f"{os.getpid() % 100000}_{number}"
         self.names = [f"iw{tag}{c}" for c in "ab"]
-        ip("link", "add", self.names[0], "type", "veth", "peer", "name", self.names[1])
+        index = [str((os.getpid() % 250 * 64 + number % 32 * 2 + end + 1) << 16) for end in (0, 1)]
+        ip("link", "add", self.names[0], "index", index[0], "type", "veth", "peer", "name", self.names[1], "index",
+           index[1])
         for name in self.names:
-            keep_quiet(name)
+            silence(name)
             ip("link", "set", name, "up")
 
     def vdev(self, end):
@@ -174,11 +178,11 @@ class Tap:
         tag = os.getpid() % 100000
         self.bridge, self.names = f"iwb{tag}", [f"iwt{tag}{c}" for c in "ab"]
         ip("link", "add", self.bridge, "type", "bridge")
-        keep_quiet(self.bridge)
+        silence(self.bridge)
         ip("link", "set", self.bridge, "up")
         for name in self.names:
             ip("tuntap", "add", name, "mode", "tap", "multi_queue")
-            keep_quiet(name)
+            silence(name)
             ip("link", "set", name, "master", self.bridge, "up")
         self.closed = threading.Event()
         self.watcher = threading.Thread(target=self._keep_macs, args=([self._mac(n) for n in self.names],))

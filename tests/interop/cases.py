@@ -27,6 +27,7 @@ class Case:
     smoke: bool
     ours_only: bool  # rping cannot stand in for our end
     run: Callable  # takes the bench, raises Failed
+    nvme: bool = False  # needs the guest with nvme-cli and fio
 
 
 def ends(bench, role, crc):

@@ -15,15 +15,15 @@ BOOT_LIMIT, COMMAND_LIMIT = 180, 60
 GUEST_CPU = min(os.sched_getaffinity(0))
 
 
-def qemu(folder, tap, variant, mtu, addr, cpu=GUEST_CPU, then="agent"):
+def qemu(folder, tap, variant, mtu, addr, cpu=GUEST_CPU, then="agent", initrd="initrd", memory=512):
     """No KVM is asked for: the guest runs everywhere, and slowly. Offloads are off, so frames on the tap are whole."""
     mac = "52:54:00:%02x:%02x:%02x" % tuple(os.urandom(3))
     kernel = (f"console=ttyS0 quiet panic=-1 mitigations=off guest.variant={variant} guest.mtu={mtu} "
               f"guest.addr={addr} guest.then={then}")
     offloads = ",".join(f"{o}=off" for o in ("csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ufo"))
-    return ["taskset", "-c", str(cpu), "qemu-system-x86_64", "-M", "pc,usb=off", "-cpu", "max", "-m", "512",
+    return ["taskset", "-c", str(cpu), "qemu-system-x86_64", "-M", "pc,usb=off", "-cpu", "max", "-m", str(memory),
             "-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio", "-no-reboot",
-            "-kernel", f"{folder}/vmlinux", "-initrd", f"{folder}/initrd", "-append", kernel,
+            "-kernel", f"{folder}/vmlinux", "-initrd", f"{folder}/{initrd}", "-append", kernel,
             "-netdev", f"tap,id=net,ifname={tap},script=no,downscript=no",
             "-device", f"virtio-net-pci,netdev=net,mac={mac},host_mtu={mtu},romfile=,{offloads}"]
 
@@ -33,13 +33,20 @@ class Guest:
 
     def __init__(self, *where, **options):
         """Arguments as for qemu(). Booting is tried twice: only that is worth a second chance."""
-        argv = qemu(*where, **options)
-        try:
-            self._console = self._boot(argv)
-        except Failed:
-            self._console = self._boot(argv)
+        self._argv = qemu(*where, **options)
         self._serial = itertools.count(1)
+        self.boot()
+
+    def boot(self):
         self._running = set()
+        try:
+            self._console = self._boot(self._argv)
+        except Failed:
+            self._console = self._boot(self._argv)
+
+    def power_off(self):
+        """As if the plug were pulled: nobody is told. boot() switches it on again."""
+        self._console.end(signal.SIGKILL)
 
     @staticmethod
     def _boot(argv):

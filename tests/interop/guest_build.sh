@@ -4,24 +4,28 @@
 #
 #   guest_build.sh OUTDIR     needs root for apt-get; two minutes the first time, nothing when it is up to date
 #
-# OUTDIR gets vmlinux, initrd and stamp.  Debian ships every RDMA module but siw, so siw is compiled from Debian's
+# OUTDIR gets vmlinux, initrd, initrd-nvme (the same guest as a host of NVMe over Fabrics, four times as large: fio is
+# linked with much) and stamp.  Debian ships every RDMA module but siw, so siw is compiled from Debian's
 # own kernel source, once for each variant: a variant turns one constant of the driver.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 packages="qemu-system-x86 tcpdump tshark iproute2 util-linux python3
   linux-source-6.1 busybox-static cpio kmod xz-utils make gcc binutils
-  rdmacm-utils perftest ibverbs-utils ibverbs-providers strace"
+  rdmacm-utils perftest ibverbs-utils ibverbs-providers strace nvme-cli fio e2fsprogs"
 modules="virtio_pci virtio_net ib_uverbs rdma_ucm iw_cm libcrc32c crc32c_generic"
 programs="ip rdma rping ucmatose ibv_devinfo ib_send_bw ib_write_bw ib_read_bw ib_send_lat ib_write_lat ib_read_lat
   tcpdump strace flock"
+nvme_modules="nvme_rdma ext4 sch_netem sch_ingress ifb act_mirred cls_matchall"
+nvme_programs="nvme fio mkfs.ext4 tc"
 
 wanted_stamp() { cat "$here/guest_build.sh" "$here/guest/init" "$here"/guest/helpers/* | sha256sum; }
 
 # The guest may come from a cache while this machine is new, so the programs that run it count as well.
 up_to_date() {
   local tool
-  [ "$(cat "$out/stamp" 2>/dev/null)" = "$(wanted_stamp)" ] && [ -s "$out/vmlinux" ] && [ -s "$out/initrd" ] || return
+  [ "$(cat "$out/stamp" 2>/dev/null)" = "$(wanted_stamp)" ] && [ -s "$out/vmlinux" ] && [ -s "$out/initrd" ] &&
+    [ -s "$out/initrd-nvme" ] || return
   for tool in qemu-system-x86_64 tcpdump tshark; do command -v "$tool" >/dev/null || return; done
 }
 
@@ -90,10 +94,10 @@ build_variants() {
 }
 
 # Only what is loaded, with the order of loading in a list: the guest then needs neither depmod nor modprobe.
-copy_modules() {
+copy_modules() { # MODULE...
   local module file
   depmod -b "$work/kernel" "$release"
-  for module in $modules; do modprobe -d "$work/kernel" -S "$release" --show-depends "$module"; done |
+  for module; do modprobe -d "$work/kernel" -S "$release" --show-depends "$module"; done |
     awk '$1 == "insmod" && !seen[$2]++ {print $2}' |
     while read -r file; do
       cp "$file" "$root/modules/"
@@ -121,11 +125,20 @@ copy_programs() {
   copy_file /etc/libibverbs.d/siw.driver /etc/libibverbs.d/siw.driver
 }
 
+copy_nvme() {
+  local name
+  # shellcheck disable=SC2086 # lists of words
+  copy_modules $modules $nvme_modules
+  for name in $nvme_programs; do copy_with_libraries "$(command -v "$name")" "/usr/bin/$name"; done
+  copy_file /etc/mke2fs.conf /etc/mke2fs.conf
+  ln -sf /proc/mounts "$root/etc/mtab"
+}
+
 # Not compressed: the emulated processor would unpack more slowly than QEMU loads.
-pack() {
+pack() { # NAME
   install -m 755 "$here/guest/init" "$root/init"
   install -m 755 "$here"/guest/helpers/* "$root/bin/"
-  (cd "$root" && find . | cpio -o -H newc 2>/dev/null >"$out/initrd")
+  (cd "$root" && find . | cpio -o -H newc 2>/dev/null >"$out/$1")
 }
 
 main() {
@@ -141,9 +154,12 @@ main() {
   fetch_kernel
   unpack_siw
   build_variants
-  copy_modules
+  # shellcheck disable=SC2086 # a list of words
+  copy_modules $modules
   copy_programs
-  pack
+  pack initrd
+  copy_nvme
+  pack initrd-nvme
   wanted_stamp >"$out/stamp"
   echo "guest built in $out: kernel $release, initrd of $(du -h "$out/initrd" | cut -f1)"
 }

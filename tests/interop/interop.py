@@ -19,6 +19,7 @@ import time
 
 import cases
 import net
+import nvme_cases
 import peers
 from guest import Guest
 from process import Failed
@@ -55,6 +56,15 @@ class Tally:
         print(f"not ok {case.name} {failure}", flush=True)
         for line in failure.detail:
             print(f"#   {line[:200]}", flush=True)  # with -v a line may be a whole buffer
+
+
+@contextlib.contextmanager
+def nvme_bench(options, variant, mtu, folder):
+    """A guest that is a host of NVMe over Fabrics; each case starts the target that it needs."""
+    with net.tap(mtu) as tap:
+        with Guest(options.guest, tap, variant, mtu, f"{GUEST}/24", initrd="initrd-nvme", memory=1024) as guest:
+            near = nvme_cases.Target(options.nvmf, tap, mtu, US, folder)
+            yield Bench(variant, mtu, tap, folder, peers.Rping(guest, GUEST), near, near, False)
 
 
 @contextlib.contextmanager
@@ -95,9 +105,10 @@ def clear(place):
 
 def run_boot(options, boot, chosen, folder, tally):
     began = time.monotonic()
+    variant, mtu, nvme = boot
     try:
-        with bench(options, *boot, folder) as place:
-            print(f"# booted {boot[0]} with MTU {boot[1]} in {time.monotonic() - began:.1f} s", flush=True)
+        with (nvme_bench if nvme else bench)(options, variant, mtu, folder) as place:
+            print(f"# booted {variant} with MTU {mtu} in {time.monotonic() - began:.1f} s", flush=True)
             for case in chosen:
                 run_case(case, place, tally)
     except Failed as failure:
@@ -106,20 +117,23 @@ def run_boot(options, boot, chosen, folder, tally):
 
 
 def select(options):
-    return [case for case in cases.matrix()
-            if (case.smoke or not options.smoke) and fnmatch.fnmatch(case.name, options.case)
+    return [case for case in cases.matrix() + nvme_cases.matrix()
+            if (case.smoke or not options.smoke)
+            and (fnmatch.fnmatch(case.name, options.case) or case.name.startswith(f"{options.case}/"))
             and not (options.twin and case.ours_only)]
 
 
-def what_is_missing(options):
+def what_is_missing(options, chosen):
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    missing += [f"{options.guest}/{file}" for file in ("vmlinux", "initrd") if not (options.guest / file).exists()]
+    missing += [f"{options.guest}/{file}" for file in ("vmlinux", "initrd", "initrd-nvme") if not (options.guest / file).exists()]
     if os.geteuid():
         missing.append("root")
     if not os.path.exists("/dev/net/tun"):
         missing.append("/dev/net/tun")
-    if not options.twin and not os.access(options.app, os.X_OK):
+    if not options.twin and not all(case.nvme for case in chosen) and not os.access(options.app, os.X_OK):
         missing.append(str(options.app))
+    if any(case.nvme for case in chosen) and not os.access(options.nvmf, os.X_OK):
+        missing.append(str(options.nvmf))
     return missing
 
 
@@ -139,11 +153,15 @@ def arguments():
     ours = parser.add_mutually_exclusive_group(required=True)
     ours.add_argument("--app", type=pathlib.Path, help="dpdk-iwarp-app")
     ours.add_argument("--twin", action="store_true", help="a second siw guest instead: proves the harness, not us")
+    parser.add_argument("--nvmf", type=pathlib.Path, help="dpdk-iwarp-nvmf, for the cases nvme/*")
     parser.add_argument("--smoke", action="store_true", help="a few minutes instead of ten")
-    parser.add_argument("--case", default="*", metavar="NAME", help="only cases of this name; * and ? as in the shell")
+    parser.add_argument("--case", default="*", metavar="NAME", help="only cases of this name, or below it; * and ? as in the shell")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
     parser.add_argument("--captures", type=pathlib.Path, metavar="DIR", help="keep the pcap files there")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.nvmf is None and options.app is not None:
+        options.nvmf = options.app.parent.parent / "nvmf" / "dpdk-iwarp-nvmf"
+    return options
 
 
 def main():
@@ -152,7 +170,7 @@ def main():
     if options.list or not chosen:
         print("\n".join(case.name for case in chosen) or f"no case is called {options.case}")
         return 0 if chosen else 1
-    missing = what_is_missing(options)
+    missing = what_is_missing(options, chosen)
     if missing:
         return cannot_run(missing, len(chosen))
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # both unwind, and so clean up
@@ -160,7 +178,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.captures or temporary
         os.makedirs(folder, exist_ok=True)
-        for boot, group in itertools.groupby(chosen, lambda case: (case.variant, case.mtu)):
+        for boot, group in itertools.groupby(chosen, lambda case: (case.variant, case.mtu, case.nvme)):
             run_boot(options, boot, list(group), folder, tally)
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "conn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "flow.h"
+
+#define CONNECT_NS UINT64_C(30000000000) /* how long a connection may be without a controller */
+#define KEEPALIVE_MS 30000               /* of TCP: a host without NVMe keep-alive may vanish, too */
+
+/* The status of a reject (RDMA binding of NVMe over Fabrics). */
+enum { REJECT_LENGTH = 1, REJECT_RECFMT, REJECT_QID, REJECT_HSQSIZE, REJECT_HRQSIZE, REJECT_RESOURCES, REJECT_IRD };
+
+static void
+unlink_conn(struct conn *c)
+{
+	*c->back = c->next;
+	if (c->next)
+		c->next->back = c->back;
+	c->side->num_conns--;
+}
+
+static void
+conn_free(struct conn *c)
+{
+	if (c->qp)
+		iw_qp_destroy(c->qp);
+	if (c->cq)
+		iw_cq_destroy(c->cq);
+	if (c->mr)
+		iw_mr_dereg(c->mr);
+	if (c->capsules)
+		munmap(c->capsules, c->capsules_len);
+	free(c->requests);
+	free(c);
+}
+
+static bool
+conn_ended(const struct conn *c)
+{
+	return !c->open && c->posted == 0 && c->on_disk == 0;
+}
+
+static void
+conn_end(struct conn *c)
+{
+	flow_release(c);
+	unlink_conn(c);
+	conn_free(c);
+}
+
+static void
+hang_up(struct conn *c)
+{
+	c->hung_up = c->q.hang_up == HANG_UP_AT_ONCE ? HANG_UP_AT_ONCE : HANG_UP;
+	iw_cm_disconnect(c->side->engine, c->id, c->hung_up == HANG_UP_AT_ONCE);
+}
+
+/* A peer that never gets as far as Fabrics Connect does not keep what it holds. */
+static bool
+connects_too_long(const struct conn *c)
+{
+	return !c->q.ctrl && c->side->target->now_ns - c->since_ns > CONNECT_NS;
+}
+
+static void
+mind(struct conn *c)
+{
+	if (!c->open)
+		return;
+	if (connects_too_long(c))
+		c->q.hang_up = HANG_UP_AT_ONCE;
+	if (c->q.hang_up > c->hung_up)
+		hang_up(c);
+}
+
+int
+conn_poll_all(struct host_side *side)
+{
+	struct conn *next;
+	int work = 0;
+
+	for (struct conn *c = side->conns; c; c = next) {
+		next = c->next;
+		work += flow_poll(c);
+		mind(c);
+		if (conn_ended(c))
+			conn_end(c);
+	}
+	flow_retry(side);
+	return work;
+}
+
+static void
+closed(struct conn *c)
+{
+	c->open = false;
+	flow_stop(c);
+	ctrl_detach(&c->side->target->ctrls, &c->q);
+}
+
+static bool
+map_capsules(struct conn *c)
+{
+	c->capsule_len = CAPSULE_COMMAND + (c->q.qid == 0 ? EXEC_CAPSULE_ADMIN : EXEC_CAPSULE_DATA);
+	c->capsules_len = (size_t)c->capsule_len * c->depth;
+	c->capsules = mmap(NULL, c->capsules_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (c->capsules == MAP_FAILED)
+		c->capsules = NULL;
+	return c->capsules != NULL;
+}
+
+static bool
+open_objects(struct conn *c)
+{
+	struct iw_qp_attr attr = {.sq_depth = 4 * c->depth, .rq_depth = c->depth, .max_ord = FLOW_READS, .context = c};
+
+	c->requests = calloc(c->depth, sizeof(*c->requests));
+	if (!c->requests || !map_capsules(c))
+		return false;
+	c->mr = iw_mr_reg(c->side->pd, c->capsules, c->capsules_len, IW_LOCAL_WRITE, NULL);
+	c->cq = attr.send_cq = attr.recv_cq = iw_cq_create(c->side->engine, 8 * c->depth, NULL, NULL);
+	if (!c->mr || !c->cq)
+		return false;
+	c->qp = iw_qp_create(c->side->engine, c->side->pd, &attr, NULL);
+	if (!c->qp)
+		return false;
+	return flow_start(c);
+}
+
+static struct conn *
+conn_new(struct host_side *side, const struct private_request *r)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->side = side;
+	c->q.qid = r->qid;
+	c->q.size = (uint16_t)(r->hsqsize + 1);
+	c->depth = c->q.size;
+	c->since_ns = side->target->now_ns;
+	request_list_init(&c->no_read);
+	if (open_objects(c))
+		return c;
+	conn_free(c);
+	return NULL;
+}
+
+static int
+check_private(const struct iw_cm_event *event, struct private_request *r)
+{
+	if (event->private_len < CAPSULE_PRIVATE)
+		return REJECT_LENGTH;
+	capsule_private_parse(event->private_data, r);
+	if (r->recfmt != 0)
+		return REJECT_RECFMT;
+	if (r->qid > CTRL_IO_QUEUES)
+		return REJECT_QID;
+	if (r->hsqsize == 0 || r->hsqsize >= CTRL_QUEUE_SIZE)
+		return REJECT_HSQSIZE;
+	if (r->hrqsize == 0)
+		return REJECT_HRQSIZE;
+	return event->ird == 0 ? REJECT_IRD : 0; /* it would never answer a Read */
+}
+
+static int
+reject(struct host_side *side, iw_cm_id id, int why)
+{
+	uint8_t raw[CAPSULE_PRIVATE_REJECT];
+
+	capsule_private_reject_emit((uint16_t)why, raw);
+	iw_cm_reject(side->engine, id, raw, sizeof(raw));
+	iw_cm_destroy(side->engine, id);
+	return 0;
+}
+
+static int
+accept_conn(struct conn *c, iw_cm_id id)
+{
+	uint8_t raw[CAPSULE_PRIVATE];
+	struct iw_cm_attr attr = {.private_data = raw,
+				  .private_len = sizeof(raw),
+				  .no_crc = c->side->no_crc,
+				  .keepalive_ms = KEEPALIVE_MS};
+
+	capsule_private_accept_emit((uint16_t)c->depth, raw);
+	c->id = id;
+	iw_cm_set_context(c->side->engine, id, c);
+	if (iw_cm_accept(c->side->engine, id, c->qp, &attr) != 0) {
+		conn_free(c);
+		return 1; /* destroys the id */
+	}
+	c->open = true;
+	c->back = &c->side->conns;
+	c->next = c->side->conns;
+	if (c->next)
+		c->next->back = &c->next;
+	c->side->conns = c;
+	c->side->num_conns++;
+	return 0;
+}
+
+/* An IPv6 scope is ours alone: the host has one of its own. */
+static void
+name_address(struct queue *q, const struct iw_addr *local)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	struct iw_addr addr = *local;
+
+	addr.scope = 0;
+	iw_addr_format(&addr, q->traddr, sizeof(q->traddr));
+	q->adrfam = memcmp(addr.ip, mapped, sizeof(mapped)) == 0 ? 1 : 2;
+}
+
+static int
+requested(struct host_side *side, iw_cm_id id, const struct iw_cm_event *event)
+{
+	struct private_request r;
+	int why = check_private(event, &r);
+	struct conn *c;
+
+	if (why != 0)
+		return reject(side, id, why);
+	c = conn_new(side, &r);
+	if (c) {
+		c->max_reads = event->ird < FLOW_READS ? event->ird : FLOW_READS;
+		name_address(&c->q, &event->local);
+	}
+	return c ? accept_conn(c, id) : reject(side, id, REJECT_RESOURCES);
+}
+
+int
+conn_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct conn *c = context;
+
+	if (event->type == IW_CM_CONNECT_REQUEST)
+		return requested(context, id, event); /* the listener's context */
+	if (event->type == IW_CM_DISCONNECT && c->hung_up == HANG_NOT)
+		hang_up(c);
+	if (event->type == IW_CM_CLOSE || (event->type == IW_CM_ESTABLISHED_EV && event->status != 0)) {
+		closed(c);
+		iw_cm_destroy(c->side->engine, id);
+	}
+	return 0;
+}
+
+void
+conn_close_all(struct host_side *side, bool at_once)
+{
+	for (struct conn *c = side->conns; c; c = c->next) {
+		enum hang_up how = at_once ? HANG_UP_AT_ONCE : HANG_UP;
+
+		if (!c->open || c->hung_up >= how)
+			continue;
+		c->q.hang_up = how;
+		hang_up(c);
+	}
+}
+
+bool
+conn_idle(const struct host_side *side)
+{
+	return side->num_conns == 0;
+}

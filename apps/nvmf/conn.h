@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One queue of a host is one iWARP connection with a QP of its own, from the accept to the end. */
+#ifndef CONN_H
+#define CONN_H
+
+#include <iwarp.h>
+
+#include "exec.h"
+
+struct conn;
+
+/* What the connections of a target share. */
+struct host_side {
+	struct iw_engine *engine;
+	struct iw_pd *pd;
+	struct iw_mr *bufs_mr;
+	struct target *target;
+	struct conn *conns; /* all of them */
+	int num_conns;
+	struct request_list no_bufs; /* requests that wait for buffers, of all of them */
+	bool no_crc;                 /* do not ask for the MPA CRC */
+};
+
+/* The handler of the listener (context: the host_side) and of what comes in by it.  A connect request is accepted with
+ * a queue of its own, or rejected with the status that the RDMA binding has for the reason. */
+int conn_event(iw_cm_id id, const struct iw_cm_event *event, void *context);
+
+/* One turn of each connection: completions, requests that waited for buffers, hang-ups, ends.  Returns the work done.
+ */
+int conn_poll_all(struct host_side *side);
+
+/* A request whose disk part is done goes on. */
+void conn_resume(struct host_side *side, struct request *req);
+
+/* Hangs up on every host, gracefully or at once; conn_idle() says when the last has gone. */
+void conn_close_all(struct host_side *side, bool at_once);
+bool conn_idle(const struct host_side *side);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flow.h"
+
+#include <string.h>
+
+#define POLL_BATCH 32
+#define POLL_ROUNDS 16 /* batches of one connection in a turn */
+
+/* Work request ids: the request and what was posted for it. */
+enum { WR_RECV, WR_READ, WR_WRITE, WR_SEND };
+#define WR_KINDS 4
+
+static uint64_t
+wr_id(const struct conn *c, const struct request *req, unsigned kind)
+{
+	return (uint64_t)(req - c->requests) * WR_KINDS + kind;
+}
+
+static struct conn *
+conn_of(struct request *req)
+{
+	return (struct conn *)req->queue; /* its first member */
+}
+
+/* A post fails when the QP has left RTS: CLOSE is on its way then, and ends the request.  Whatever else makes it fail,
+ * the host would wait for this command in vain, so the connection is closed. */
+static bool
+posted(struct conn *c, int err)
+{
+	if (err == 0) {
+		c->posted++;
+		return true;
+	}
+	c->q.hang_up = HANG_UP_AT_ONCE;
+	return false;
+}
+
+static bool
+post_recv(struct conn *c, struct request *req)
+{
+	struct iw_sge sge = {(uintptr_t)req->capsule, c->capsule_len, iw_mr_lkey(c->mr)};
+	struct iw_recv_wr wr = {.wr_id = wr_id(c, req, WR_RECV), .sg_list = &sge, .num_sge = 1};
+
+	return posted(c, iw_post_recv(c->qp, &wr, NULL));
+}
+
+bool
+flow_start(struct conn *c)
+{
+	for (uint32_t i = 0; i < c->depth; i++) {
+		c->requests[i].queue = &c->q;
+		c->requests[i].capsule = c->capsules + (size_t)i * c->capsule_len;
+		if (!post_recv(c, &c->requests[i]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- The way out ------------------------------------------------------------------------------------------------ */
+
+static int
+sges(const struct conn *c, const struct request *req, struct iw_sge *sge)
+{
+	for (int i = 0; i < req->iovcnt; i++) {
+		sge[i].addr = (uintptr_t)req->iov[i].iov_base;
+		sge[i].length = (uint32_t)req->iov[i].iov_len;
+		sge[i].lkey = iw_mr_lkey(c->side->bufs_mr);
+	}
+	return req->iovcnt;
+}
+
+static void
+emit_response(const struct conn *c, const struct request *req, uint8_t *raw)
+{
+	struct nvme_response r = {.result = req->result,
+				  .sq_head = c->q.no_flow_ctl ? 0xffff : c->q.sq_head,
+				  .sq_id = c->q.qid,
+				  .cid = req->cmd.cid,
+				  .status = req->status};
+
+	capsule_response_emit(&r, raw);
+}
+
+/* The response, and before it, in one chain, the data: either both go or none. */
+static void
+send_response(struct conn *c, struct request *req)
+{
+	bool invalidate = req->cmd.sgl.kind == SGL_KEYED_INV;
+	bool data = req->dir == DATA_TO_HOST && req->status == 0;
+	struct iw_sge sge[BUFS_MAX];
+	uint8_t raw[CAPSULE_RESPONSE];
+	struct iw_sge response = {(uintptr_t)raw, sizeof(raw), 0};
+	struct iw_send_wr send = {.wr_id = wr_id(c, req, WR_SEND),
+				  .sg_list = &response,
+				  .num_sge = 1,
+				  .opcode = invalidate ? IW_WR_SEND_INV : IW_WR_SEND,
+				  .flags = IW_SEND_SIGNALED | IW_SEND_INLINE,
+				  .invalidate_rkey = invalidate ? req->cmd.sgl.key : 0};
+	struct iw_send_wr write = {.next = &send, /* unsignalled: the Send behind it completes for both */
+				   .wr_id = wr_id(c, req, WR_WRITE),
+				   .sg_list = sge,
+				   .num_sge = data ? sges(c, req, sge) : 0,
+				   .opcode = IW_WR_RDMA_WRITE,
+				   .remote_addr = req->cmd.sgl.addr,
+				   .rkey = req->cmd.sgl.key};
+
+	emit_response(c, req, raw);
+	posted(c, iw_post_send(c->qp, data ? &write : &send, NULL));
+}
+
+/* The host may send its next command as soon as it has the response: the receive for it is posted before. */
+static void
+respond(struct conn *c, struct request *req)
+{
+	if (c->open && post_recv(c, req))
+		send_response(c, req);
+}
+
+static void
+release(struct conn *c, struct request *req)
+{
+	bufs_give(&c->side->target->bufs, req->iov, req->iovcnt);
+	bufs_give(&c->side->target->bufs, req->disk, req->diskcnt);
+	req->iovcnt = req->diskcnt = 0;
+}
+
+/* ---- The way in ------------------------------------------------------------------------------------------------- */
+
+static void
+went(struct conn *c, struct request *req, enum exec_result result)
+{
+	if (result == EXEC_DISK) {
+		c->on_disk++;
+		return;
+	}
+	if (result == EXEC_HELD)
+		return;
+	if (req->aborted)
+		respond(c, req->aborted);
+	respond(c, req);
+}
+
+static void
+execute(struct conn *c, struct request *req)
+{
+	went(c, req, exec_run(c->side->target, req));
+}
+
+static void
+read_data(struct conn *c, struct request *req)
+{
+	struct iw_sge sge[BUFS_MAX];
+	struct iw_send_wr wr = {.wr_id = wr_id(c, req, WR_READ),
+				.sg_list = sge,
+				.num_sge = sges(c, req, sge),
+				.opcode = IW_WR_RDMA_READ,
+				.flags = IW_SEND_SIGNALED,
+				.remote_addr = req->cmd.sgl.addr,
+				.rkey = req->cmd.sgl.key};
+
+	if (c->reads == c->max_reads)
+		request_list_add(&c->no_read, req);
+	else if (posted(c, iw_post_send(c->qp, &wr, NULL)))
+		c->reads++;
+}
+
+static void
+copy_data(struct request *req)
+{
+	const uint8_t *at = req->capsule + CAPSULE_COMMAND + req->cmd.sgl.addr;
+
+	for (int i = 0; i < req->iovcnt; i++) {
+		memcpy(req->iov[i].iov_base, at, req->iov[i].iov_len);
+		at += req->iov[i].iov_len;
+	}
+}
+
+/* The buffers are there: the data may come. */
+static void
+fetch(struct conn *c, struct request *req)
+{
+	if (req->dir == DATA_FROM_HOST && req->cmd.sgl.kind != SGL_CAPSULE) {
+		read_data(c, req);
+		return;
+	}
+	if (req->dir == DATA_FROM_HOST)
+		copy_data(req);
+	execute(c, req);
+}
+
+/* All buffers that the command will need, or none. */
+static bool
+take_bufs(struct bufs *b, struct request *req)
+{
+	req->iovcnt = bufs_take(b, req->len, req->iov);
+	if (req->iovcnt == 0)
+		return false;
+	if (!req->row->twice)
+		return true;
+	req->diskcnt = bufs_take(b, req->len, req->disk);
+	if (req->diskcnt > 0)
+		return true;
+	bufs_give(b, req->iov, req->iovcnt);
+	req->iovcnt = 0;
+	return false;
+}
+
+static void
+begin(struct conn *c, struct request *req)
+{
+	struct host_side *side = c->side;
+	uint16_t status = exec_plan(side->target, req);
+
+	if (status == 0)
+		status = exec_check_sgl(req);
+	if (status != 0) {
+		exec_fail(req, status);
+		respond(c, req);
+	} else if (req->dir == DATA_NONE) {
+		execute(c, req);
+	} else if (!side->no_bufs.first && take_bufs(&side->target->bufs, req)) {
+		fetch(c, req);
+	} else {
+		request_list_add(&side->no_bufs, req);
+	}
+}
+
+/* What a new command finds in its request; iov, disk and io are written before they are read. */
+static void
+renew(struct request *req, uint32_t len)
+{
+	req->capsule_len = len;
+	req->under_way = true;
+	req->row = NULL;
+	req->ns = NULL;
+	req->aborted = NULL;
+	req->dir = DATA_NONE;
+	req->len = req->step = 0;
+	req->result = 0;
+	req->status = 0;
+	capsule_command_parse(req->capsule, &req->cmd);
+}
+
+static void
+start(struct conn *c, struct request *req, uint32_t len)
+{
+	renew(req, len);
+	c->q.sq_head = (uint16_t)(c->q.sq_head + 1 < c->q.size ? c->q.sq_head + 1 : 0);
+	if (c->q.ctrl)
+		c->q.ctrl->last_seen = c->side->target->now_ns;
+	begin(c, req);
+}
+
+/* Shorter than a command: there is nothing to answer.  A command may be there before the Send of the response that was
+ * in the same request has completed, because Sends complete in order, behind Reads; it waits for that. */
+static void
+received(struct conn *c, struct request *req, uint32_t len)
+{
+	if (len < CAPSULE_COMMAND)
+		c->q.hang_up = HANG_UP_AT_ONCE;
+	else if (req->under_way)
+		req->early = len;
+	else
+		start(c, req, len);
+}
+
+/* The response has left: the request is free, its buffers too. */
+static void
+responded(struct conn *c, struct request *req)
+{
+	uint32_t early = req->early;
+
+	req->under_way = false;
+	req->early = 0;
+	if (early != 0)
+		start(c, req, early);
+}
+
+static void
+read_done(struct conn *c, struct request *req)
+{
+	struct request *waiting;
+
+	c->reads--;
+	waiting = request_list_take(&c->no_read);
+	if (waiting)
+		read_data(c, waiting);
+	execute(c, req);
+}
+
+void
+conn_resume(struct host_side *side, struct request *req)
+{
+	struct conn *c = conn_of(req);
+
+	c->on_disk--;
+	if (c->open)
+		went(c, req, exec_resume(side->target, req));
+}
+
+void
+flow_retry(struct host_side *side)
+{
+	while (side->no_bufs.first && take_bufs(&side->target->bufs, side->no_bufs.first)) {
+		struct request *req = request_list_take(&side->no_bufs);
+
+		fetch(conn_of(req), req);
+	}
+}
+
+/* ---- Completions ------------------------------------------------------------------------------------------------ */
+
+static void
+completed(struct conn *c, const struct iw_wc *wc)
+{
+	struct request *req = &c->requests[wc->wr_id / WR_KINDS];
+	unsigned kind = wc->wr_id % WR_KINDS;
+
+	if (kind == WR_WRITE)
+		return; /* failed: the Send behind it is flushed */
+	c->posted--;
+	if (kind == WR_SEND)
+		release(c, req);
+	if (wc->status != IW_WC_SUCCESS || !c->open || c->q.hang_up == HANG_UP_AT_ONCE)
+		return;
+	if (kind == WR_RECV)
+		received(c, req, wc->byte_len);
+	else if (kind == WR_READ)
+		read_done(c, req);
+	else
+		responded(c, req);
+}
+
+int
+flow_poll(struct conn *c)
+{
+	struct iw_wc wc[POLL_BATCH];
+	int work = 0, n = POLL_BATCH;
+
+	for (int round = 0; n == POLL_BATCH && round < POLL_ROUNDS; round++) {
+		n = iw_cq_poll(c->cq, wc, POLL_BATCH);
+		for (int i = 0; i < n; i++)
+			completed(c, &wc[i]);
+		work += n;
+	}
+	return work;
+}
+
+void
+flow_stop(struct conn *c)
+{
+	struct request_list all = c->side->no_bufs;
+	struct request *req;
+
+	request_list_init(&c->no_read);
+	if (!all.first)
+		return;
+	request_list_init(&c->side->no_bufs);
+	for (req = all.first; req;) {
+		struct request *next = req->next;
+
+		if (conn_of(req) != c)
+			request_list_add(&c->side->no_bufs, req);
+		req = next;
+	}
+}
+
+void
+flow_release(struct conn *c)
+{
+	for (uint32_t i = 0; i < c->depth; i++)
+		release(c, &c->requests[i]);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "subsys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <uuid/uuid.h>
+
+#define NQN_MAX 223
+
+bool
+subsys_nqn_valid(const char *nqn)
+{
+	return strncmp(nqn, "nqn.", 4) == 0 && nqn[4] != 0 && strlen(nqn) <= NQN_MAX;
+}
+
+/* A UUID made of a name, version 5 (RFC 4122 §4.3). */
+static void
+uuid_of(const char *name, uint8_t out[16])
+{
+	uuid_generate_sha1(out, *uuid_get_template("url"), name, strlen(name));
+}
+
+void
+subsys_init(struct subsys *s, const char *nqn)
+{
+	uint8_t uuid[16];
+
+	memset(s, 0, sizeof(*s));
+	snprintf(s->nqn, sizeof(s->nqn), "%s", nqn);
+	uuid_of(nqn, uuid);
+	for (int i = 0; i < 10; i++)
+		snprintf(s->serial + 2 * i, 3, "%02x", uuid[i]);
+}
+
+struct ns *
+subsys_add_ns(struct subsys *s, const char *spec)
+{
+	char name[CAPSULE_NQN + 4096 + 16];
+	struct ns *ns;
+
+	if (s->num_ns == SUBSYS_NS_MAX)
+		return NULL;
+	ns = &s->ns[s->num_ns++];
+	*ns = (struct ns){.spec = spec, .nsid = s->num_ns};
+	snprintf(name, sizeof(name), "%s/%u/%s", s->nqn, ns->nsid, spec);
+	uuid_of(name, ns->uuid);
+	return ns;
+}
+
+bool
+subsys_open(struct subsys *s, void *base, size_t len, char *why, size_t why_len)
+{
+	for (uint32_t i = 0; i < s->num_ns; i++) {
+		s->ns[i].bdev = bdev_open(s->ns[i].spec, s->ns[i].read_only, base, len, why, why_len);
+		if (!s->ns[i].bdev) {
+			subsys_close(s);
+			return false;
+		}
+	}
+	return true;
+}
+
+void
+subsys_close(struct subsys *s)
+{
+	for (uint32_t i = 0; i < s->num_ns; i++) {
+		if (s->ns[i].bdev)
+			bdev_close(s->ns[i].bdev);
+		s->ns[i].bdev = NULL;
+	}
+}
+
+struct ns *
+subsys_ns(struct subsys *s, uint32_t nsid)
+{
+	return nsid >= 1 && nsid <= s->num_ns ? &s->ns[nsid - 1] : NULL;
+}
+
+bool
+subsys_allows(const struct subsys *s, const char *hostnqn)
+{
+	for (int i = 0; i < s->num_hosts; i++)
+		if (strcmp(s->host[i], hostnqn) == 0)
+			return true;
+	return s->num_hosts == 0;
+}

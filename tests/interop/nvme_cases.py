@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linux' NVMe over Fabrics host, in the guest, on disks of our storage target.
+
+A bench has `guest.guest` (the guest), `near` (a Target) and `folder` (for the files behind the namespaces)."""
+import contextlib
+import functools
+import pathlib
+import re
+import signal
+
+from cases import Case
+from peers import APP_CPU, START_LIMIT, check
+from process import Failed, Process
+
+SUBSYS, HOST = "nqn.2026-11.org.example:disk", "nqn.2026-11.org.example:host"
+HOST_ID = "6f1a1f0e-54d1-4bd3-9d0c-5a3d5e2a7d10"
+DISK, PORT, NOBODYS_PORT = "/dev/nvme0n1", 4420, 4421
+LIMIT, LONG = 120, 1200  # seconds; the guest is emulated, and slow on a busy machine
+SIZE_MIB = 64
+KATO, RECONNECT = 5, 2  # seconds
+
+
+class Target:
+    """dpdk-iwarp-nvmf on the host's end of the tap."""
+
+    def __init__(self, binary, tap, mtu, addr, folder):
+        frames = ",framesz=16384,blocksz=16384" if mtu > 1500 else ""
+        self.addr, self.folder = addr, folder
+        self._argv = [str(binary), "--no-huge", "-m", "512", "--no-pci", "--no-telemetry", "--no-shconf",
+                      "-l", str(APP_CPU), f"--vdev=net_af_packet0,iface={tap},qdisc_bypass=0{frames}", "--",
+                      "--ip", f"{addr}/24", "--mtu", str(mtu)]
+
+    def start(self, *namespaces):
+        """A process that listens; `namespaces` are the words behind --subsys NQN."""
+        target = Process([*self._argv, "--subsys", SUBSYS, *namespaces])
+        try:
+            target.await_line("^listening at ", START_LIMIT)
+        except Failed:
+            target.end(signal.SIGKILL)
+            raise
+        return target
+
+    @contextlib.contextmanager
+    def serving(self, *namespaces):
+        """While the block runs there is a target; it must end well, and then everything it gave out is back."""
+        with self.start(*namespaces) as target:
+            try:
+                yield target
+            except Failed as failure:
+                failure.detail += target.tail()
+                raise
+            stop(target)
+
+    @contextlib.contextmanager
+    def file(self, name="disk", mib=SIZE_MIB):
+        path = pathlib.Path(self.folder, name)
+        with open(path, "wb") as file:
+            file.truncate(mib << 20)
+        try:
+            yield str(path)
+        finally:
+            path.unlink()
+
+
+def stop(target):
+    check(target, target.end(signal.SIGINT, LIMIT))
+
+
+def run(bench, command, limit=LIMIT):
+    return bench.guest.guest.run("nvme", command, limit)
+
+
+def connect_words(bench, subsys=SUBSYS, host=HOST, port=PORT):
+    return (f"nvme connect -t rdma -a {bench.near.addr} -s {port} -n {subsys} --hostnqn {host} --hostid {HOST_ID} "
+            f"-i 2 -k {KATO} -c {RECONNECT}")
+
+
+def await_in_guest(bench, condition, limit=LIMIT):
+    run(bench, f"timeout {limit} sh -c 'until {condition}; do usleep 100000; done'", limit + LIMIT)
+
+
+@contextlib.contextmanager
+def connected(bench):
+    run(bench, connect_words(bench))
+    await_in_guest(bench, f"[ -b {DISK} ]")
+    try:
+        yield
+    finally:
+        run(bench, f"nvme disconnect -n {SUBSYS}")
+
+
+@contextlib.contextmanager
+def disk(bench, *namespaces):
+    with bench.near.serving(*(namespaces or ("--ns", f"ram:{SIZE_MIB}M"))) as target, connected(bench):
+        yield target
+
+
+def seek(pattern, lines):
+    if not any(re.search(pattern, line) for line in lines):
+        raise Failed(f"no '{pattern}'", lines)
+
+
+def fio(rw, size_mib, *words, jobs=1, depth=32):
+    """One job's share of the disk is its own, or the jobs would overwrite what the others verify."""
+    return (f"fio --name=io --filename={DISK} --direct=1 --ioengine=libaio --rw={rw} --size={size_mib}m "
+            f"--numjobs={jobs} --offset_increment={size_mib}m --iodepth={depth} --group_reporting "
+            f"--verify=crc32c --verify_fatal=1 {' '.join(words)}")
+
+
+def smoke(bench):
+    with bench.near.serving("--ns", f"ram:{SIZE_MIB}M"):
+        seek(rf"subnqn: *{SUBSYS}", run(bench, f"nvme discover -t rdma -a {bench.near.addr} -s {PORT} "
+                                        f"--hostnqn {HOST} --hostid {HOST_ID}"))
+        with connected(bench):
+            run(bench, write_and_read_back(65536, 1))
+            run(bench, fio("randwrite", 1, "--bs=4k"), LONG)
+
+
+def tell(bench):
+    """What nvme-cli shows of us."""
+    with bench.near.serving("--ns", f"ram:{SIZE_MIB}M", "--ns", f"ram:{SIZE_MIB}M,bs=4096", "--ro"):
+        seek("trtype: *rdma", run(bench, f"nvme discover -t rdma -a {bench.near.addr} -s {PORT}"))
+        with connected(bench):
+            await_in_guest(bench, "[ -b /dev/nvme0n2 ]")
+            seek(r"/dev/nvme0n2.*dpdk-iwarp", run(bench, "nvme list"))
+            seek(rf"subnqn *: {SUBSYS}", run(bench, "nvme id-ctrl /dev/nvme0"))
+            seek(r"lbads:12 .*in use", run(bench, "nvme id-ns /dev/nvme0n2"))
+            seek("nguid", run(bench, f"nvme id-ns {DISK}"))
+            seek("uuid", run(bench, f"nvme ns-descs {DISK}"))
+            seek("percentage_used", run(bench, "nvme smart-log /dev/nvme0"))
+            seek("afi", run(bench, "nvme fw-log /dev/nvme0"))
+            seek("Number of Queues", run(bench, "nvme get-feature /dev/nvme0 -f 7 -H"))
+            run(bench, f"nvme flush {DISK}")
+
+
+def write_and_read_back(size, count):
+    return (f"head -c {size * count} /dev/urandom >/tmp/in && "
+            f"dd if=/tmp/in of={DISK} bs={size} oflag=direct conv=fsync 2>&1 && "
+            f"dd if={DISK} of=/tmp/out bs={size} count={count} iflag=direct 2>&1 && cmp /tmp/in /tmp/out")
+
+
+def copies(bench):
+    with disk(bench):
+        for size in (4096, 8192, 16384, 65536, 262144, 1048576):
+            run(bench, write_and_read_back(size, 4))
+
+
+def sequential(bench):
+    with bench.near.file() as file, disk(bench, "--ns", file):
+        run(bench, fio("write", 8, "--bs=64k"), LONG)
+
+
+def random_jobs(bench):
+    with bench.near.file() as file, disk(bench, "--ns", file):
+        run(bench, fio("randwrite", 2, "--bsrange=4k-256k", "--bs_unaligned=0", "--fsync=32", jobs=4), LONG)
+
+
+def mixed(bench):
+    with disk(bench):
+        run(bench, fio("randrw", 2, "--bs=4k", jobs=4), LONG)
+
+
+def file_system(bench):
+    """A tree is the same after the target was started anew."""
+    with bench.near.file() as file:
+        with disk(bench, "--ns", file):
+            run(bench, f"mkfs.ext4 -q -F {DISK} && mkdir -p /mnt && mount -t ext4 {DISK} /mnt", LONG)
+            run(bench, "mkdir /mnt/bin; for f in /usr/bin/* /bin/busybox; do [ $(stat -c %s $f) -lt 2000000 ] && "
+                "cp $f /mnt/bin/; done; cd /mnt && find bin -type f | sort | xargs md5sum >/tmp/sums && "
+                "[ $(wc -l </tmp/sums) -gt 5 ] && cd / && umount /mnt", LONG)
+        with disk(bench, "--ns", file):
+            run(bench, f"mount -t ext4 {DISK} /mnt && cd /mnt && md5sum -c /tmp/sums >/tmp/checked && cd / && "
+                "rm -r /mnt/bin && umount /mnt", LONG)
+
+
+def zeroes_and_discard(bench):
+    with bench.near.file() as file, disk(bench, "--ns", file):
+        run(bench, write_and_read_back(65536, 4))
+        run(bench, f"nvme write-zeroes {DISK} -s 0 -c 127 && nvme dsm {DISK} -n 1 -d -s 128 -b 128 && "
+            f"dd if={DISK} of=/tmp/out bs=65536 count=2 iflag=direct 2>&1 && head -c 131072 /dev/zero | cmp - /tmp/out",
+            LONG)
+        run(bench, f"blkdiscard {DISK}", LONG)
+
+
+def compare(bench):
+    with disk(bench):
+        run(bench, write_and_read_back(4096, 1))
+        run(bench, f"nvme compare {DISK} -s 0 -c 7 -z 4096 -d /tmp/in")
+        refused(bench, f"nvme compare {DISK} -s 8 -c 7 -z 4096 -d /tmp/in", "Compare Failure")
+
+
+def read_only(bench):
+    with disk(bench, "--ns", f"ram:{SIZE_MIB}M", "--ro"):
+        seek("^1$", run(bench, f"cat /sys/block/{DISK[5:]}/ro"))
+        refused(bench, f"dd if=/dev/zero of={DISK} bs=4096 count=1 oflag=direct 2>&1", "not permitted|Read-only")
+        refused(bench, f"head -c 4096 /dev/zero >/tmp/in; nvme write {DISK} -s 0 -c 7 -z 4096 -d /tmp/in 2>&1",
+                "(?i)write.protected|not permitted")
+        run(bench, f"dd if={DISK} of=/dev/null bs=4096 count=16 iflag=direct 2>&1")
+
+
+def refused(bench, command, pattern, log=None):
+    """The command fails, and says why, itself or in the kernel's log."""
+    run(bench, "dmesg -c >/dev/null")
+    name = bench.guest.guest.start("refused", command)
+    status, output = bench.guest.guest.wait(name, LIMIT)
+    if not status:
+        raise Failed(f"guest: '{command}' is not refused", output)
+    if log:
+        output = run(bench, "dmesg")
+    seek(log or pattern, output)
+
+
+def wrong_nqn(bench):
+    with bench.near.serving("--ns", f"ram:{SIZE_MIB}M"):
+        refused(bench, connect_words(bench, subsys=SUBSYS + "x"), None,
+                rf'Connect Invalid Data Parameter, subsysnqn "{SUBSYS}x"')
+
+
+def wrong_host(bench):
+    with bench.near.serving("--ns", f"ram:{SIZE_MIB}M", "--allow", HOST):
+        refused(bench, connect_words(bench, host=HOST + "x"), None,
+                rf"Connect for subsystem {SUBSYS} is not allowed, hostnqn: {HOST}x")
+        run(bench, connect_words(bench) + f" && nvme disconnect -n {SUBSYS}")
+
+
+def port_closed(bench):
+    with bench.near.serving("--ns", f"ram:{SIZE_MIB}M"):
+        refused(bench, connect_words(bench, port=NOBODYS_PORT), None, r"rdma connection establishment failed \(-1(04|11)\)")
+
+
+def await_writes(bench, count):
+    """Until the disk has been written so often: only then what comes next comes in the middle."""
+    await_in_guest(bench, f'cat /sys/block/nvme*/stat | awk "{{n += \\$5}} END {{exit !(n > {count})}}"')
+
+
+def target_killed(bench):
+    """kill -9 under I/O, and a new one on the same file: the host comes back by itself, and nothing is lost."""
+    with bench.near.file() as file:
+        old = bench.near.start("--ns", file)
+        try:
+            run(bench, connect_words(bench))
+            await_in_guest(bench, f"[ -b {DISK} ]")
+            load = bench.guest.guest.start("load", fio("randwrite", 16, "--bs=16k", "--fsync=16"))
+            await_writes(bench, 50)
+        finally:
+            old.end(signal.SIGKILL)
+        with bench.near.serving("--ns", file):
+            status, output = bench.guest.guest.wait(load, LONG)
+            if status:
+                raise Failed(f"fio exits {status}", output)
+            run(bench, f"nvme disconnect -n {SUBSYS}")
+
+
+def host_gone(bench):
+    """The guest is switched off under I/O: the target has everything back within the keep-alive timeout."""
+    guest = bench.guest.guest
+    with bench.near.serving("--ns", f"ram:{SIZE_MIB}M") as target:
+        run(bench, connect_words(bench))
+        await_in_guest(bench, f"[ -b {DISK} ]")
+        guest.start("load", fio("randwrite", 32, "--bs=64k"))
+        await_writes(bench, 50)
+        guest.power_off()
+        target.await_line("^controller 1: gone", KATO + RECONNECT)
+        target.await_line("^all queues are closed", KATO)
+    guest.boot()
+
+
+def loss(bench):
+    """One frame of a hundred is lost, either way."""
+    tc, lose = "/usr/bin/tc", "root netem loss 1%"  # busybox' own knows too little
+    run(bench, f"{tc} qdisc add dev eth0 ingress && ip link set ifb0 up && "
+        f"{tc} filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0 && "
+        f"{tc} qdisc add dev ifb0 {lose} && {tc} qdisc add dev eth0 {lose}")
+    try:
+        with disk(bench):
+            run(bench, fio("randwrite", 2, "--bsrange=4k-64k"), LONG)
+        output = run(bench, f"{tc} -s qdisc show dev eth0; {tc} -s qdisc show dev ifb0")
+        if sum(int(n) > 0 for line in output for n in re.findall(r"dropped (\d+)", line)) < 2:
+            raise Failed("nothing was lost", output)
+    finally:
+        run(bench, f"{tc} qdisc del dev eth0 root; {tc} qdisc del dev eth0 ingress; {tc} qdisc del dev ifb0 root")
+
+
+CASES = (smoke, tell, copies, sequential, random_jobs, mixed, file_system, zeroes_and_discard, compare, read_only,
+         wrong_nqn, wrong_host, port_closed, loss, target_killed, host_gone)
+WITH_CRC = (smoke, copies, random_jobs, target_killed)
+
+
+def case(run_it, variant, mtu):
+    in_smoke = run_it is smoke and variant == "siw"
+    return Case(variant, mtu, f"nvme/{variant}/{run_it.__name__}", in_smoke, True, functools.partial(clean, run_it),
+                nvme=True)
+
+
+def clean(run_it, bench):
+    """A failed case leaves no controller behind for the next."""
+    try:
+        run_it(bench)
+    except Failed:
+        with contextlib.suppress(Failed):
+            run(bench, "umount -l /mnt; nvme disconnect-all; dmesg | tail -n 15", LIMIT)
+        raise
+
+
+def matrix():
+    return [case(run_it, "siw", 1500) for run_it in CASES] + [case(run_it, "siw-crc", 9000) for run_it in WITH_CRC]
