@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-#define LINK_WAIT_NS UINT64_C(5000000000)
+#define LINK_WAIT_NS UINT64_C(9000000000) /* as long as DPDK's own examples wait for autonegotiation */
 #define ADDRS_WAIT_NS UINT64_C(3000000000)
 #define ROUTER_WAIT_NS UINT64_C(12000000000) /* three solicitations, 4 s apart (RFC 4861 §10) */
 #define ADDRS 16
