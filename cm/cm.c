@@ -199,6 +199,18 @@ cm_state(const struct cm *cm, iw_cm_id handle)
 }
 
 int
+cm_idle(const struct cm *cm, iw_cm_id handle, iw_cm_handler *handler, void **context)
+{
+	const struct cm_id *id = cm_id_at(cm, handle);
+
+	if (!id || id->st.phase != CM_IDLE)
+		return id ? -IW_E_INVAL : -IW_E_STALE;
+	*handler = id->handler;
+	*context = id->context;
+	return 0;
+}
+
+int
 cm_set_context(struct cm *cm, iw_cm_id handle, void *context)
 {
 	struct cm_id *id = cm_id_at(cm, handle);

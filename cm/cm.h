@@ -26,7 +26,7 @@ struct cm *cm_create(struct iw_env *env, struct tcp *tcp, struct rdmap *rdmap, c
 void cm_destroy_all(struct cm *cm, uint64_t now_ns); /* RST or reject for everybody, ids freed */
 void cm_free(struct cm *cm);
 
-/* The public calls; contracts in <iwarp/cm.h> and spec: states x calls. */
+/* The public calls; contracts in <iwarp/cm.h>; states x calls in docs/cm.md. */
 iw_cm_id cm_id_create(struct cm *cm, iw_cm_handler handler, void *context);
 int cm_id_destroy(struct cm *cm, iw_cm_id id, uint64_t now_ns);
 int cm_listen(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, int backlog);
@@ -36,6 +36,8 @@ int cm_accept(struct cm *cm, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_a
 int cm_reject(struct cm *cm, iw_cm_id id, const void *private_data, uint16_t private_len, uint64_t now_ns);
 int cm_disconnect(struct cm *cm, iw_cm_id id, bool abrupt, uint64_t now_ns);
 enum iw_cm_state cm_state(const struct cm *cm, iw_cm_id id);
+/* Handler and context of an id in IDLE, which may then be destroyed to live on elsewhere.  -IW_E_STALE, -IW_E_INVAL. */
+int cm_idle(const struct cm *cm, iw_cm_id id, iw_cm_handler *handler, void **context);
 int cm_set_context(struct cm *cm, iw_cm_id id, void *context);
 int cm_addrs(struct cm *cm, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer);
 

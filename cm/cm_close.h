@@ -13,7 +13,7 @@ void cm_close_abort(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 void cm_close_finish(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 
 /* FIN; the connection gets an id of its own that nobody knows and that reads on until the peer has ended too: a Reply
- * on its way must not meet a RST (peers.md 4).  Returns that id, for CM_EV_ORPHANED; NULL: TCP ends alone. */
+ * on its way must not meet a RST.  Returns that id, for CM_EV_ORPHANED; NULL: TCP ends alone. */
 struct cm_id *cm_close_orphan(struct cm *cm, struct cm_id *id, uint64_t now_ns);
 /* Drops whatever has arrived. */
 void cm_close_swallow(struct cm *cm, struct cm_id *id, uint64_t now_ns);

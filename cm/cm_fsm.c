@@ -137,7 +137,7 @@ CM_FSM_TABLE uint32_t rude = CM_A_ABORT | CM_A_FINISH;
 CM_FSM_TABLE uint32_t meek = CM_A_ORPHAN;
 
 /* How a connection is let go, whatever the rule says.  Between Reply and RTR an initiator never resets: a RST instead
- * of the RTR hits a bug in Linux' peer (peers.md 4).  Otherwise a message that was cut ends in a RST. */
+ * of the RTR hits a bug in Linux' peer.  Otherwise a message that was cut ends in a RST. */
 static uint32_t
 let_go(uint32_t bits, uint32_t actions)
 {

@@ -51,7 +51,7 @@ cm_qp_waits(const struct iw_qp *qp)
 
 /* ---- effects ---- */
 
-/* The RTR is handed to TCP here and now, so that no call can come between Reply and RTR (peers.md 4).  Without an mbuf
+/* The RTR is handed to TCP here and now, so that no call can come between Reply and RTR.  Without an mbuf
  * it goes when the QP is next in turn. */
 static void
 send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)

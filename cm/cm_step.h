@@ -11,8 +11,8 @@ int cm_step_event(struct cm *cm, struct cm_id *id, enum cm_event ev, uint64_t no
 /* What the call would return, facts included; nothing changes. */
 int cm_step_would(struct cm *cm, struct cm_id *id, enum cm_event ev);
 
-/* When ids are short, the oldest connections that nobody knows of go: those that have not sent their Request (errors.md
- * M19), and orphans. */
+/* When ids are short, the oldest connections that nobody knows of go: those that have not sent their Request (M19), and
+ * orphans. */
 void cm_step_make_room(struct cm *cm, uint64_t now_ns);
 
 #endif

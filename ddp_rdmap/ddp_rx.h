@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The receiving side of DDP: is a segment legal, and where do its octets go?  Nothing is written before the whole
- * segment was found good (RFC 5041 §7.1; security.md rules 1 to 4). */
+ * segment was found good (RFC 5041 §7.1). */
 #ifndef DDP_RX_H
 #define DDP_RX_H
 

@@ -218,7 +218,9 @@ domain_mr_put(struct iw_domain *d, struct iw_mr *mr)
 
 	lock(d);
 	assert(mr == mr_at(d, slot) && !mr->valid);
-	*mr = (struct iw_mr){.next = NONE, .gen = mr->gen};
+	/* `valid` is 0 and is not written: with an old STag engines look at it at any time.  `gen` stays. */
+	memset(mr, 0, offsetof(struct iw_mr, valid));
+	mr->next = NONE;
 	if (d->tail == NONE)
 		d->head = slot;
 	else

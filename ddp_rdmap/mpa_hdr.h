@@ -118,7 +118,7 @@ enum mpa_hdr_verdict {
  *   OK:   *f is filled; *total is the length of the frame; octets behind it are not looked at.
  *   NEED: *total is how many octets must be there before another call can get further (20, then the whole
  *         frame); a wrong key is found at the first octet that differs, so call for every prefix if you like.
- *   else: close the connection (errors.md §3.1); *f is undefined. Found as soon as the 20 octets are in.
+ *   else: close the connection; *f is undefined. Found as soon as the 20 octets are in.
  * A Reply with R = 1 is OK whatever its revision and form: R is looked at before Rev and S (M11, M12). */
 enum mpa_hdr_verdict mpa_hdr_startup_parse(const uint8_t *p, uint32_t n, bool reply, struct mpa_startup *f,
 					   uint32_t *total);

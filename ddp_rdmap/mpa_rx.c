@@ -148,7 +148,7 @@ take_marked(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 	f->wait = bare.wait;
 }
 
-/* A whole FPDU: nothing of it is believed before its CRC is right (RFC 5044 §6, security.md rule 1). */
+/* A whole FPDU: nothing of it is believed before its CRC is right (RFC 5044 §6). */
 static void
 take_plain(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 {

@@ -35,7 +35,7 @@ enum mr_verdict mr_get(const struct mr_user *user, uint32_t stag, uint64_t addr,
 /* The same question, when only the answer counts. */
 enum mr_verdict mr_check(const struct mr_user *user, uint32_t stag, uint64_t addr, uint64_t len, uint32_t access);
 
-/* Send with Invalidate (RFC 5040 §5.3, errors.md R10): MR_OK: it is invalid now; MR_STAG: unknown or invalid already;
+/* Send with Invalidate (RFC 5040 §5.3, R10): MR_OK: it is invalid now; MR_STAG: unknown or invalid already;
  * MR_STREAM: of another PD or QP; MR_ACCESS: shared by the QPs of a PD, or not to be invalidated by peers. */
 enum mr_verdict mr_invalidate(const struct mr_user *user, uint32_t stag);
 

@@ -69,7 +69,7 @@ struct rdmap_term {
 	bool has_length;      /* M: seg_len is valid */
 	bool has_ddp;         /* D: the offending DDP header follows */
 	bool has_rdmap;       /* R: its Read Request follows */
-	bool nibbles_swapped; /* parse: the order of Linux' siw (peers.md 8) */
+	bool nibbles_swapped; /* parse: the order of Linux' siw */
 	bool malformed;       /* parse: bits claim headers that are not there, or octets are left over (R12) */
 	uint16_t seg_len;     /* ULPDU_Length of the offending FPDU */
 	struct ddp_hdr ddp;

@@ -84,7 +84,7 @@ rdmap_read_req_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 	return RDMAP_FAULT_NONE;
 }
 
-/* The source is looked at again for each segment: it may have been taken back meanwhile (R6, security.md S6). */
+/* The source is looked at again for each segment: it may have been taken back meanwhile (R6, S6). */
 bool
 rdmap_read_resp_tx(struct iw_qp *qp, struct mpa_tx *b)
 {

@@ -143,7 +143,7 @@ fill_rtr(struct iw_qp *qp, struct mpa_tx *b)
 	return ok;
 }
 
-/* peers.md 13: only when there is nothing better to wake the peer with. */
+/* Some peers lose a wake-up: only when there is nothing better to wake the peer with. */
 static bool
 fill_nudge(struct iw_qp *qp, struct mpa_tx *b)
 {

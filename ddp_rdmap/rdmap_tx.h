@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order in which a QP's messages go out (wire.md §7; design D14): whole messages one after the other, the send
+/* The order in which a QP's messages go out (design D14): whole messages one after the other, the send
  * queue and the answers to Reads in turns, a Terminate at the next FPDU boundary. */
 #ifndef RDMAP_TX_H
 #define RDMAP_TX_H

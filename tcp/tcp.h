@@ -18,7 +18,7 @@ struct tcp; /* one engine's */
 
 /* What an mbuf given to tcp_tx_append() must have free in front of its data: TCP with options below NET_HEADROOM. */
 #define TCP_HEADROOM (NET_HEADROOM + 60)
-#define TCP_MSS_MIN 88 /* smaller ones from a peer are taken for this (security.md X7) */
+#define TCP_MSS_MIN 88 /* smaller ones from a peer are taken for this (X7) */
 
 /* Congestion control of an engine's connections. */
 enum tcp_cc_kind {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who a segment belongs to: 4-tuple -> handle of a connection or a TIME_WAIT record, local address -> listener.
- * Keyed hash (peers choose ports and addresses, security.md X6), chains in arrays sized at creation; the longest
+ * Keyed hash (peers choose ports and addresses, X6), chains in arrays sized at creation; the longest
  * chain is bounded. */
 #ifndef TCP_DEMUX_H
 #define TCP_DEMUX_H

@@ -57,7 +57,7 @@ struct tcp_rxq_added {
 
 /* max_nodes: mbufs that can be held at once in all queues; max_ooo_mbufs of them out of order (less than
  * max_nodes); max_ooo_conns: connections that have something out of order at a time.  One connection may hold as many
- * out of order as remain free for all others: nobody takes the whole budget (security.md X2).  0, -IW_E_INVAL,
+ * out of order as remain free for all others: nobody takes the whole budget (X2).  0, -IW_E_INVAL,
  * -IW_E_NOMEM. */
 int tcp_rxq_pool_init(struct tcp_rxq_pool *p, struct rte_mempool *data_pool, uint32_t max_nodes, uint32_t max_ooo_mbufs,
 		      uint32_t max_ooo_conns);

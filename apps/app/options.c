@@ -10,6 +10,7 @@
 #define PING_PORT 7174
 #define PING_SIZE 64
 #define PING_SIZE_MAX 65535
+#define REJECT_MAX 500 /* what fits into a Reply */
 
 enum { OPT_IP = 256, OPT_GW, OPT_VLAN, OPT_MTU, OPT_NO_CRC, OPT_NO_P2P, OPT_PORT };
 
@@ -23,6 +24,8 @@ options_usage(void)
 	      "  ping -s [-a ADDR] [-p PORT] [-C N] [-v] [-V]          serve rping clients, one after another (-C: "
 	      "one)\n"
 	      "  ping -c -a ADDR [-p PORT] [-C N] [-S BYTES] [-v] [-V] be an rping client\n"
+	      "  ping -s ... [-R TEXT] [-D SEC] [-H N]                 to try a peer: reject it with TEXT, accept "
+	      "late, hang up after N rounds\n"
 	      "  info                                                  what the port and the RDMA devices can do\n"
 	      "\n"
 	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's); one of IPv4, several of "
@@ -36,7 +39,9 @@ options_usage(void)
 	      "  --no-crc        do not ask for the MPA CRC\n"
 	      "  --no-p2p        do not offer peer-to-peer set-up (RFC 6581)\n"
 	      "  -p PORT 7174   -S BYTES 64 (1..65535)   -C N rounds (0: until Ctrl-C)   -v show data   -V check "
-	      "data\n",
+	      "data\n"
+	      "  -t SEC    give a silent peer up: what was sent is not acknowledged for SEC, or 9 probes behind SEC of "
+	      "silence are not\n",
 	      stdout);
 }
 
@@ -108,6 +113,37 @@ parse_global(int argc, char **argv, struct options *o)
 }
 
 static bool
+take_seconds(const char *name, const char *arg, uint32_t *out)
+{
+	uint64_t n = 0;
+	bool ok = cli_number(name, arg, 1, 3600, &n);
+
+	*out = (uint32_t)n;
+	return ok;
+}
+
+static bool
+take_trial(int opt, const char *arg, struct options *o)
+{
+	switch (opt) {
+	case 't':
+		return take_seconds("-t", arg, &o->silence_s);
+	case 'D':
+		return take_seconds("-D", arg, &o->delay_s);
+	case 'H':
+		return cli_number("-H", arg, 1, UINT64_MAX, &o->rounds);
+	case 'R':
+		o->reject = arg;
+		if (strlen(arg) <= REJECT_MAX)
+			return true;
+		cli_fail("-R: a text of at most %d octets", REJECT_MAX);
+		return false;
+	default:
+		return false;
+	}
+}
+
+static bool
 take_ping(int opt, const char *arg, struct options *o)
 {
 	uint16_t port = o->addr.port;
@@ -143,14 +179,16 @@ take_ping(int opt, const char *arg, struct options *o)
 		o->size = (uint32_t)n;
 		return true;
 	default:
-		return false;
+		return take_trial(opt, arg, o);
 	}
 }
 
 static bool
 check_ping(const struct options *o)
 {
-	if (o->server == o->client)
+	if (o->client && (o->reject || o->delay_s || o->rounds))
+		cli_fail("ping: -R, -D and -H are for a server (-s)");
+	else if (o->server == o->client)
 		cli_fail("ping: say either -s (server) or -c (client)");
 	else if (o->client && !o->has_addr)
 		cli_fail("ping -c: -a ADDRESS of the server is needed");
@@ -167,7 +205,7 @@ parse_ping(int argc, char **argv, struct options *o)
 	o->addr.port = PING_PORT;
 	o->size = PING_SIZE;
 	optind = 0; /* starts anew: EAL has used it with other rules */
-	while ((opt = getopt(argc, argv, "+sca:p:C:S:vV")) != -1) {
+	while ((opt = getopt(argc, argv, "+sca:p:C:S:vVt:R:D:H:")) != -1) {
 		if (opt == '?') {
 			cli_fail("ping: -%c: unknown option, or its value is missing; see --help", optopt);
 			return false;

@@ -17,6 +17,11 @@ struct options {
 	bool has_addr;
 	uint64_t count; /* 0: until stopped */
 	uint32_t size;
+	uint32_t silence_s; /* a peer that is silent so long is given up; 0: the library's defaults */
+	/* server: what a peer must be able to bear */
+	const char *reject; /* reject everybody with this text */
+	uint32_t delay_s;   /* answer a request so late */
+	uint64_t rounds;    /* hang up after so many; 0: when the client does */
 };
 
 /* False after an error line. */

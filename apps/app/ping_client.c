@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,24 @@ on_recv(struct client *c, const struct iw_wc *wc)
 	advertise(c, c->s->sink, c->s->sink_mr);
 }
 
+/* The text that came with a reject may be anything: what can be shown of it is. */
+static void
+not_connected(struct ping_session *s, const struct iw_cm_event *event)
+{
+	const unsigned char *from = event->private_data;
+	char why[160];
+	size_t at = (size_t)snprintf(why, sizeof(why), "%s", iw_err_text(event->status));
+
+	for (uint32_t i = 0; i < event->private_len && at < sizeof(why) - 3; i++) {
+		if (i == 0)
+			at += (size_t)snprintf(why + at, sizeof(why) - at, ": ");
+		if (isprint(from[i]))
+			why[at++] = (char)from[i];
+	}
+	why[at] = 0;
+	ping_session_fail(s, "cannot connect", why);
+}
+
 static int
 on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 {
@@ -84,7 +103,7 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 		s->established = event->status == 0;
 		s->ended = event->status != 0;
 		if (event->status)
-			ping_session_fail(s, "cannot connect", iw_err_text(event->status));
+			not_connected(s, event);
 		else
 			begin_round(c);
 		break;
@@ -140,11 +159,13 @@ loop(struct client *c)
 static bool
 connect_to(struct client *c)
 {
-	struct iw_cm_attr attr = {.no_crc = c->o->no_crc, .no_peer_to_peer = c->o->no_p2p, .ird = 1, .ord = 1};
+	struct iw_cm_attr attr = ping_session_attr(c->o);
 	struct ping_session *s = c->s;
 	char ip[IW_ADDR_TEXT];
 	int err;
 
+	attr.no_peer_to_peer = c->o->no_p2p;
+	attr.ird = attr.ord = 1;
 	snprintf(s->peer, sizeof(s->peer), "%.46s port %u", iw_addr_format(&c->o->addr, ip, sizeof(ip)),
 		 c->o->addr.port);
 	s->id = iw_cm_create(s->engine, on_event, c);

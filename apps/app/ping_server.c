@@ -10,12 +10,20 @@
 #define SESSIONS 32           /* at once: a client that comes while another one closes need not wait */
 #define GOODBYE_NS UINT64_C(3000000000)
 
+/* Who waits for an answer. */
+struct asked {
+	iw_cm_id id; /* 0: nobody */
+	struct iw_addr peer;
+	uint64_t due_ns;
+};
+
 struct server {
 	const struct options *o;
 	struct iw_engine *engine;
 	struct iw_pd *pd;
 	iw_cm_id listener;
 	struct ping_session *sessions[SESSIONS];
+	struct asked asked[SESSIONS]; /* with -D */
 	uint64_t finished;
 	bool failed, stopping, hung_up;
 };
@@ -42,6 +50,7 @@ on_advert(struct server *v, struct ping_session *s, const struct iw_wc *wc)
 		ping_session_post_read(s, &msg);
 	} else if (ping_session_post_write(s, &msg)) {
 		ping_session_post_send(s, &(struct ping_msg){0});
+		s->rounds++;
 	}
 }
 
@@ -77,8 +86,8 @@ serve(struct server *v, struct ping_session *s)
 			on_read(v, s);
 		}
 	}
-	if (s->failed && s->established && !s->hung_up) {
-		s->hung_up = true;
+	if ((s->failed || (v->o->rounds && s->rounds == v->o->rounds)) && s->established && !s->hung_up) {
+		s->hung_up = v->hung_up = true;
 		iw_cm_disconnect(v->engine, s->id, false);
 	}
 }
@@ -93,9 +102,9 @@ free_place(struct server *v)
 }
 
 static int
-accept_client(struct server *v, iw_cm_id id, const struct iw_cm_event *event)
+accept_client(struct server *v, iw_cm_id id, const struct iw_addr *peer)
 {
-	struct iw_cm_attr attr = {.no_crc = v->o->no_crc};
+	struct iw_cm_attr attr = ping_session_attr(v->o);
 	struct ping_session **place = free_place(v), *s;
 	char ip[IW_ADDR_TEXT];
 	int err;
@@ -103,8 +112,7 @@ accept_client(struct server *v, iw_cm_id id, const struct iw_cm_event *event)
 	s = place && !v->stopping ? ping_session_create(v->engine, v->pd) : NULL;
 	if (!s)
 		return -1;
-	snprintf(s->peer, sizeof(s->peer), "%.46s port %u", iw_addr_format(&event->peer, ip, sizeof(ip)),
-		 event->peer.port);
+	snprintf(s->peer, sizeof(s->peer), "%.46s port %u", iw_addr_format(peer, ip, sizeof(ip)), peer->port);
 	err = iw_cm_accept(v->engine, id, s->qp, &attr);
 	if (err) {
 		ping_session_fail(s, "cannot accept", iw_err_text(err));
@@ -114,6 +122,49 @@ accept_client(struct server *v, iw_cm_id id, const struct iw_cm_event *event)
 	s->id = id;
 	*place = s;
 	return 0;
+}
+
+static int
+ask_to_wait(struct server *v, iw_cm_id id, const struct iw_addr *peer)
+{
+	uint64_t due = iw_engine_now(v->engine) + v->o->delay_s * UINT64_C(1000000000);
+	char ip[IW_ADDR_TEXT];
+
+	for (int i = 0; i < SESSIONS; i++)
+		if (!v->asked[i].id) {
+			v->asked[i] = (struct asked){.id = id, .peer = *peer, .due_ns = due};
+			printf("%s port %u waits for an answer\n", iw_addr_format(peer, ip, sizeof(ip)), peer->port);
+			fflush(stdout);
+			return 0;
+		}
+	return -1;
+}
+
+static void
+answer_due(struct server *v)
+{
+	uint64_t now = v->o->delay_s ? iw_engine_now(v->engine) : 0;
+
+	for (int i = 0; v->o->delay_s && i < SESSIONS; i++) {
+		struct asked *a = &v->asked[i];
+
+		if (!a->id || a->due_ns > now)
+			continue;
+		if (accept_client(v, a->id, &a->peer) != 0)
+			iw_cm_destroy(v->engine, a->id);
+		a->id = 0;
+	}
+}
+
+static int
+answer(struct server *v, iw_cm_id id, const struct iw_addr *peer)
+{
+	if (!v->o->reject)
+		return v->o->delay_s ? ask_to_wait(v, id, peer) : accept_client(v, id, peer);
+	iw_cm_reject(v->engine, id, v->o->reject, (uint16_t)strlen(v->o->reject));
+	v->finished++;
+	v->hung_up = true;
+	return -1;
 }
 
 static struct ping_session *
@@ -133,7 +184,7 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 
 	switch (event->type) {
 	case IW_CM_CONNECT_REQUEST:
-		return accept_client(v, id, event);
+		return answer(v, id, &event->peer);
 	case IW_CM_ESTABLISHED_EV:
 		if (s)
 			s->established = true;
@@ -166,6 +217,7 @@ turn(struct server *v)
 	int alive = 0;
 
 	iw_engine_poll(v->engine);
+	answer_due(v);
 	for (int i = 0; i < SESSIONS; i++) {
 		if (!v->sessions[i])
 			continue;

@@ -145,6 +145,14 @@ ping_session_next(struct ping_session *s, struct iw_wc *wc)
 	return false;
 }
 
+struct iw_cm_attr
+ping_session_attr(const struct options *o)
+{
+	uint32_t ms = o->silence_s * 1000;
+
+	return (struct iw_cm_attr){.no_crc = o->no_crc, .user_timeout_ms = ms, .keepalive_ms = ms};
+}
+
 void
 ping_session_closed(struct ping_session *s, const struct iw_cm_event *event)
 {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "options.h"
 #include "ping_msg.h"
 
 #define PING_BUF 65536
@@ -24,6 +25,7 @@ struct ping_session {
 	bool established, ended, failed, hung_up;
 	bool reading; /* server: the last advert was a source */
 	uint32_t len; /* server: of the last Read */
+	uint64_t rounds;
 	uint8_t recv[PING_RECVS][PING_MSG_LEN];
 	uint8_t send[PING_MSG_LEN];
 	char source[PING_BUF], sink[PING_BUF];
@@ -44,6 +46,9 @@ bool ping_session_next(struct ping_session *s, struct iw_wc *wc);
 
 /* An error line about this session, with the peer's address. */
 bool ping_session_fail(struct ping_session *s, const char *what, const char *why);
+
+/* What connections of ours ask for: CRC, and when a silent peer is given up. */
+struct iw_cm_attr ping_session_attr(const struct options *o);
 
 /* The CLOSE of this session, judged. */
 void ping_session_closed(struct ping_session *s, const struct iw_cm_event *event);

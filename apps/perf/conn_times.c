@@ -48,6 +48,7 @@ compare(const void *a, const void *b)
 static void
 print_step(const char *name, uint64_t *ns, uint64_t n, const char *text)
 {
+	uint64_t middle = n / 2, late = n - 1 - (n - 1) / 100;
 	double sum = 0;
 
 	if (n == 0) {
@@ -58,7 +59,7 @@ print_step(const char *name, uint64_t *ns, uint64_t n, const char *text)
 	for (uint64_t i = 0; i < n; i++)
 		sum += (double)ns[i];
 	printf(" %-12s %10.2f %10.2f %10.2f %10.2f   %s\n", name, sum / (double)n * 1e-3, (double)ns[n - 1] * 1e-3,
-	       (double)ns[n / 2] * 1e-3, (double)ns[n - 1 - (n - 1) / 100] * 1e-3, text);
+	       (double)ns[middle] * 1e-3, (double)ns[late] * 1e-3, text);
 }
 
 void

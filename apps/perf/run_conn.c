@@ -97,17 +97,17 @@ on_request(struct side *s, iw_cm_id id)
 
 	if (c)
 		*c = (struct server_conn){.side = s, .qp = make_qp(s, &err), .begin = iw_engine_now(s->engine)};
-	if (c && c->qp)
-		err = iw_cm_set_context(s->engine, id, c);
-	if (!err)
+	if (c && c->qp) {
+		iw_cm_set_context(s->engine, id, c);
 		err = iw_cm_accept(s->engine, id, c->qp, NULL);
-	s->open += !err;
-	if (!err)
-		return 0;
-	side_fail(s, "a connection cannot be accepted", err);
-	if (c && c->qp)
+		if (!err) {
+			s->open++;
+			return 0;
+		}
 		iw_qp_destroy(c->qp);
+	}
 	free(c);
+	side_fail(s, "a connection cannot be accepted", err);
 	return 1;
 }
 

@@ -190,11 +190,34 @@ tx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 	port_tx_flush(&p->port, n, now_ns);
 }
 
+static uint32_t
+run_calls(struct iw_engine *e, struct rte_ring *ring)
+{
+	struct port_call calls[CALLS_PER_POLL];
+	uint32_t n = rte_ring_dequeue_burst_elem(ring, calls, sizeof(calls[0]), CALLS_PER_POLL, NULL);
+
+	e->in_handler = true;
+	for (uint32_t i = 0; i < n; i++)
+		calls[i].fn(e, calls[i].arg);
+	e->in_handler = false;
+	return n;
+}
+
+/* Who was told that a call would be run counts on it. */
+static void
+run_last_calls(struct iw_engine *e, struct port_engine *p)
+{
+	e->now_ns = clock_now(&p->clock);
+	for (uint32_t i = 0; i < CALLS / CALLS_PER_POLL && run_calls(e, p->calls); i++)
+		;
+}
+
 static void
 destroy_now(struct iw_engine *e)
 {
 	struct port_engine *p = e->port;
 
+	run_last_calls(e, p);
 	engine_abort(e);
 	for (int i = 0; i < LAST_WORDS; i++)
 		tx(e, p, clock_now(&p->clock));
@@ -272,19 +295,6 @@ iw_engine_destroy(struct iw_engine *engine)
 	else
 		destroy_now(engine);
 	return 0;
-}
-
-static uint32_t
-run_calls(struct iw_engine *e, struct rte_ring *ring)
-{
-	struct port_call calls[CALLS_PER_POLL];
-	uint32_t n = rte_ring_dequeue_burst_elem(ring, calls, sizeof(calls[0]), CALLS_PER_POLL, NULL);
-
-	e->in_handler = true;
-	for (uint32_t i = 0; i < n; i++)
-		calls[i].fn(e, calls[i].arg);
-	e->in_handler = false;
-	return n;
 }
 
 static uint32_t

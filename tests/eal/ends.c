@@ -57,23 +57,29 @@ ends_params(const struct ends *s, int which)
 					 .ctl_pool = s->end[which].ctl_pool};
 }
 
+static uint32_t opened; /* names are unique in the process */
+
 static struct rte_mempool *
 make_pool(const char *kind, int which)
 {
 	char name[32];
 	struct rte_mempool *pool;
 
-	snprintf(name, sizeof(name), "ends_%s%d", kind, which);
+	snprintf(name, sizeof(name), "ends%u_%s%d", opened, kind, which);
 	pool = rte_pktmbuf_pool_create(name, ENDS_MBUFS, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	assert_non_null(pool);
 	return pool;
 }
 
 static void
-open_end(struct ends *s, int i)
+open_end(struct ends *s, int i, const struct ends_how *how)
 {
 	struct end *e = &s->end[i];
-	struct iw_qp_attr attr = {.sq_depth = 64, .rq_depth = 64, .context = e};
+	struct iw_qp_attr attr = {.sq_depth = 64,
+				  .rq_depth = 64,
+				  .foreign_poster = how->foreign_poster,
+				  .recv_back_pressure = how->foreign_poster,
+				  .context = e};
 	struct iw_engine_params params;
 	char why[128];
 	int err;
@@ -81,7 +87,7 @@ open_end(struct ends *s, int i)
 	e->all = s;
 	e->data_pool = make_pool("data", i);
 	e->ctl_pool = make_pool("ctl", i);
-	e->domain = iw_domain_create();
+	e->domain = i == 1 && how->domain ? how->domain : iw_domain_create();
 	params = ends_params(s, i);
 	e->engine = iw_engine_create(e->domain, &params, &err, why, sizeof(why));
 	if (!e->engine)
@@ -96,12 +102,22 @@ open_end(struct ends *s, int i)
 }
 
 void
+ends_open_as(struct ends *s, const struct ends_how *how)
+{
+	char name[16];
+
+	memset(s, 0, sizeof(*s));
+	s->lent = how->domain != NULL;
+	snprintf(name, sizeof(name), "ends%u", ++opened);
+	assert_int_equal(iw_wire_create(name, 1024, &s->port[0], &s->port[1]), 0);
+	for (int i = 0; i < 2; i++)
+		open_end(s, i, how);
+}
+
+void
 ends_open(struct ends *s)
 {
-	memset(s, 0, sizeof(*s));
-	assert_int_equal(iw_wire_create("ends", 1024, &s->port[0], &s->port[1]), 0);
-	for (int i = 0; i < 2; i++)
-		open_end(s, i);
+	ends_open_as(s, &(struct ends_how){.domain = NULL});
 }
 
 static void
@@ -116,7 +132,8 @@ close_end(struct end *e)
 	}
 	assert_int_equal(iw_mr_dereg(e->mr), 0);
 	assert_int_equal(iw_pd_destroy(e->pd), 0);
-	assert_int_equal(iw_domain_destroy(e->domain), 0);
+	if (!(e == &e->all->end[1] && e->all->lent))
+		assert_int_equal(iw_domain_destroy(e->domain), 0);
 }
 
 void

@@ -35,6 +35,7 @@ struct ends {
 	uint16_t port[2];
 	struct end end[2];
 	iw_cm_id listener;
+	bool lent; /* end[1]'s domain */
 	/* Called for every event before the usual answer; a result other than 0 is the handler's, negative: 0. */
 	int (*on_event)(struct end *e, iw_cm_id id, const struct iw_cm_event *event);
 };
@@ -42,8 +43,15 @@ struct ends {
 /* EAL without hugepages, root and PCI, on one CPU.  Once for each program. */
 void ends_eal(const char *program);
 
-/* Wire, domains, pools and engines; then QPs and memory. */
+/* How they are made.  Zero is the default of each field. */
+struct ends_how {
+	struct iw_domain *domain; /* of end[1], the caller's; NULL: its own */
+	bool foreign_poster;      /* and receives that come late are waited for */
+};
+
+/* Wire, domains, pools and engines; then QPs and memory.  Several may be open at once. */
 void ends_open(struct ends *s);
+void ends_open_as(struct ends *s, const struct ends_how *how);
 /* Everything that is left, and the check that every mbuf is back in its pool. */
 void ends_close(struct ends *s);
 

@@ -66,9 +66,9 @@ def _address(buffer):
 
 # ---- the app is the server, we are the initiator ----
 
-def connect():
+def connect(source_port=0):
     with space.inside():
-        return mpa.Peer(socket.create_connection((SERVER, PORT), 10))
+        return mpa.Peer(socket.create_connection((SERVER, PORT), 10, (CLIENT, source_port)))
 
 
 def ping_round(peer, msn, data=DATA):
@@ -253,11 +253,10 @@ def run(name, case, *arguments):
         return False
 
 
-def main():
+@contextlib.contextmanager
+def bench():
+    """A Pair whose second end is the kernel's, CLIENT in a namespace of its own."""
     global space
-    app = sys.argv[1]
-    need_root()
-    good = True
     with contextlib.closing(Namespace()) as space, Pair(AfPacket()) as pair:
         kernel = pair.wire.names[1]
         ip("link", "set", kernel, "netns", space.name)
@@ -265,6 +264,14 @@ def main():
             checksums_in_software(kernel)
         ip("-n", space.name, "address", "add", CLIENT + "/24", "dev", kernel)
         ip("-n", space.name, "link", "set", kernel, "up")
+        yield pair
+
+
+def main():
+    app = sys.argv[1]
+    need_root()
+    good = True
+    with bench() as pair:
         server = pair.start(0, app, "ping", "-s", "-V")
         server.says("listening")
         for name, case in SERVER_CASES.items():

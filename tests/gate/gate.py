@@ -47,6 +47,9 @@ TEXT = (
     (r"\btypedef\s+(struct|enum|union)\b", "structs and enums are not typedef'd"),
     (r'#\s*include\s*"\.\./', "a header is included by its name, not by a way around the rooms"),
 )
+# Documents that code names: those of this project, from its root on.
+DOCUMENT = re.compile(r"(?<![\w./-])[\w./-]*\w\.md\b")
+NAMES_DOCUMENTS = (".c", ".h", ".def", ".py", ".pml", "meson.build")
 REMARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -189,6 +192,10 @@ def gate_words(tree):
         for pattern, why in TEXT:
             found += [place(n, line, why) for line, _ in lines_with(pattern, raw if "include" in pattern else code)]
         found += [place(n, line, f"{match.group()}: finish it or write an issue") for line, match in lines_with(REMARKS, raw)]
+    for n in tree.names:
+        if n.endswith(NAMES_DOCUMENTS) and n != "tests/gate/test_gate.py":
+            found += [place(n, line, f"{match.group()}: no document of this project; say the thing itself, or the RFC")
+                      for line, match in lines_with(DOCUMENT, tree.text(n)) if match.group() not in tree.names]
     return found
 
 

@@ -46,6 +46,8 @@ PLANTED = (
      "tcp/tcp_rx.h:5: include cycle: tcp/tcp_rx -> tcp/tcp.h"),
     ("names", "tcp/tcp_x.c", function("stray", 4), "tcp/tcp_x.c:3: stray does not start with its file's stem"),
     ("words", "tcp/tcp_x.c", body("printf(1);"), "tcp/tcp_x.c:5: printf: only programs print"),
+    ("words", "tcp/tcp_x.c", LICENSE + "/* As wire.md has it. */\n", "tcp/tcp_x.c:2: wire.md: no document"),
+    ("words", "tcp/tcp_x.def", "/* docs/none.md, run */\n" + LICENSE, "tcp/tcp_x.def:1: docs/none.md: no document"),
     ("words", "lib/port/x.c", body("fprintf (stderr, 1);"), "lib/port/x.c:5: fprintf"),
     ("words", "lib/port/x.c", body("exit(1);"), "exit: only programs"),
     ("words", "tcp/tcp_x.c", body("abort();"), "abort"),

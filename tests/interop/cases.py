@@ -15,6 +15,7 @@ from process import Failed
 
 VARIANTS, MTUS = ("siw", "siw-crc", "siw-p2p", "siw-gso"), (1500, 9000)
 SIZES, ROUNDS, ROW, LONG_ROW = (23, 64, 1448, 4096, 65535), 100, 20, 200
+ROUNDS_SHORT, LATE, SILENCE = 3, 25, 3  # the latter in seconds
 ROLES = ("guest-client", "guest-server")
 
 
@@ -66,6 +67,52 @@ def refused(bench):
     bench.near.refused(bench.guest.addr)
 
 
+def nobody_here(bench):
+    """The guest connects to a port of ours where nobody listens; then to one where somebody does."""
+    with bench.near.serving(64, rounds=1, clients=0):
+        bench.guest.fails(bench.near.addr, peers.NOBODYS_PORT)
+        bench.guest.connect(bench.near.addr, 64, 1)
+
+
+def rejected(bench):
+    """Our reject with private data is one for the guest, too: REJECTED, and no second attempt that is accepted."""
+    with bench.near.serving(64, rounds=1, clients=0, trial=("-R", "no room")):
+        for _ in range(3):
+            output = bench.guest.fails(bench.near.addr)
+            if not any("REJECTED" in line for line in output):
+                raise Failed("rping does not call it a reject", output)
+    exchange(bench, "guest-client", True, 64, 1)
+
+
+def accepted_too_late(bench):
+    """siw's client waits 20 s for a Reply. Our accept says that it has gone; the next one is served."""
+    with bench.near.serving(64, rounds=1, clients=0, trial=("-D", str(LATE))) as app:
+        bench.guest.fails(bench.near.addr)
+        app.await_line("cannot accept: ", LATE, app.err)
+    exchange(bench, "guest-client", True, 64, 1)
+
+
+def closed_by_both(bench):
+    """Our server hangs up right behind its last answer, at which the guest hangs up. Our end is judged: close is close.
+    rping may find the end of the stream before its own last step, and calls that an error."""
+    for _ in range(ROW):
+        with bench.near.serving(64, ROUNDS_SHORT, trial=("-H", str(ROUNDS_SHORT))):
+            bench.guest.guest.ends("both", f"rping -c -a {bench.near.addr} -p {peers.PORT} -C {ROUNDS_SHORT} -V")
+    exchange(bench, "guest-client", True, 64, 1)
+
+
+def powered_off(bench):
+    """The last case of its boot: the guest is gone in mid-connection; we hear of it by user timeout or keepalive."""
+    guest = bench.guest.guest
+    guest.start("serve", f"rping -s -a {bench.guest.addr} -p {peers.PORT} -P")
+    guest.run("listen", f"await_listen {peers.PORT}")
+    with bench.near.pinging(bench.guest.addr, "-t", str(SILENCE)) as app:
+        guest.power_off()
+        status = app.wait(2 * SILENCE + 9 + peers.START_LIMIT)
+        if status != 1 or not any("silent for too long" in line for line in app.err):
+            raise Failed(f"exits {status}, not 1 with the reason", app.tail())
+
+
 def icmp(bench):
     with bench.near.serving(64, rounds=1, clients=0):
         bench.guest.guest.run("ping", f"ping -c 3 -W 2 {bench.near.addr}")
@@ -104,6 +151,13 @@ def exchanges(variant, mtu, crc):
                    functools.partial(on_the_wire, role=role, crc=crc))
 
 
+def endings(variant, mtu):
+    """Connections that do not come about, or end otherwise than by the client; the guest does not survive the last."""
+    for what, smoke in ((nobody_here, True), (rejected, True), (closed_by_both, False), (accepted_too_late, False),
+                        (powered_off, True)):
+        yield Case(variant, mtu, f"{variant}/{mtu}/{what.__name__.replace('_', '-')}", smoke, True, what)
+
+
 def boot_cases(variant, mtu):
     """The cases of one guest boot. Smoke boots every variant once and both MTUs."""
     in_smoke = mtu == (9000 if variant == "siw-crc" else 1500)
@@ -112,7 +166,8 @@ def boot_cases(variant, mtu):
                             [Case(variant, mtu, f"{variant}/{mtu}/refused", variant == "siw", True, refused),
                              Case(variant, mtu, f"{variant}/{mtu}/icmp", variant == "siw", False, icmp)],
                             (Case(variant, mtu, f"{variant}/{mtu}/ipv6-{role}", variant == "siw", True,
-                                  functools.partial(link_local, role=role)) for role in ROLES))
+                                  functools.partial(link_local, role=role)) for role in ROLES),
+                            endings(variant, mtu) if variant == "siw" and mtu == 1500 else ())
     return [dataclasses.replace(case, smoke=case.smoke and in_smoke) for case in cases]
 
 

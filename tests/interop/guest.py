@@ -62,6 +62,10 @@ class Guest:
         return self
 
     def __exit__(self, *_):
+        self.power_off()
+
+    def power_off(self):
+        """From one moment to the next, without a word to anybody."""
         self._console.end(signal.SIGKILL)
 
     def start(self, label, command):
@@ -81,11 +85,14 @@ class Guest:
 
     def run(self, label, command, limit=COMMAND_LIMIT):
         """Runs a command to its end and returns its output; another status than 0 is a failure."""
-        name = self.start(label, command)
-        status, output = self.wait(name, limit)
+        status, output = self.ends(label, command, limit)
         if status:
             raise Failed(f"guest: '{command}' exits {status}", output)
         return output
+
+    def ends(self, label, command, limit=COMMAND_LIMIT):
+        """Runs a command to its end, whatever that is; exit status and output."""
+        return self.wait(self.start(label, command), limit)
 
     def stop(self, name):
         self.run("stop", f"stop {name}")

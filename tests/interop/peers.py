@@ -37,6 +37,13 @@ class Rping:
         self.guest.run("connect", f"repeat {times} rping -c -a {addr} -p {PORT} -S {size} -C {rounds} -V",
                        COMMAND_LIMIT * (1 + times // 4))
 
+    def fails(self, addr, port=PORT, rounds=1):
+        """A connection that must not come about, or not last; its output."""
+        status, output = self.guest.ends("fails", f"rping -c -a {addr} -p {port} -C {rounds} -V")
+        if not status:
+            raise Failed("rping does not fail", output)
+        return output
+
 
 class App:
     """dpdk-iwarp-app on the host's end of the tap."""
@@ -54,12 +61,13 @@ class App:
         return Process([*self._argv, *map(str, words), "-v"])
 
     @contextlib.contextmanager
-    def serving(self, size, rounds, clients=1):
+    def serving(self, size, rounds, clients=1, trial=()):
+        """`trial`: more words, see the program's --help; yields the process."""
         ends = ["-C", rounds] if clients == 1 else []
-        with self._process("-s", "-a", self.addr, "-p", PORT, "-S", size, "-V", *ends) as app:
+        with self._process("-s", "-a", self.addr, "-p", PORT, "-S", size, "-V", *ends, *trial) as app:
             app.await_line("listening on ", START_LIMIT)
             try:
-                yield
+                yield app
             except Failed as failure:
                 failure.detail += app.tail()
                 raise
@@ -69,6 +77,13 @@ class App:
         for _ in range(times):
             with self._process("-c", "-a", addr, "-p", PORT, "-S", size, "-C", rounds, "-V") as app:
                 check(app, app.wait(RUN_LIMIT))
+
+    @contextlib.contextmanager
+    def pinging(self, addr, *words):
+        """Rounds without end while the block runs; yields the process, of which the block says how it ended."""
+        with self._process("-c", "-a", addr, "-p", PORT, "-C", 0, "-V", *words) as app:
+            app.await_line("^ping data: rdma-ping-3:", START_LIMIT)
+            yield app
 
     def refused(self, addr):
         """A connect to nobody ends with 1 and says so in one line."""

@@ -45,7 +45,7 @@ struct iw_engine_params {
 	uint16_t vlan;                 /* IEEE 802.1Q VLAN, 1..4094; 0: untagged */
 	uint16_t mtu;                  /* layer 3; 0: the port's */
 	uint32_t max_conns;            /* 0: 4096 */
-	uint32_t max_qps, max_cm_ids;  /* 0: max_conns */
+	uint32_t max_qps, max_cm_ids;  /* 0: max_conns; and a few ids more, for listeners */
 	struct rte_mempool *data_pool; /* NULL: made by the engine */
 	struct rte_mempool *ctl_pool;
 	uint32_t num_mbufs;        /* for the pools it makes; 0: by max_conns and ring sizes */
@@ -62,8 +62,8 @@ struct iw_engine_params {
 struct iw_engine *iw_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, int *err, char *why,
 				   size_t why_len);
 
-/* Destroys it with everything that hangs off it: peers are told by RST.  From inside a handler it happens at
- * the end of that poll. */
+/* Destroys it with everything that hangs off it: calls that wait are run, peers are told by RST.  From inside a handler
+ * it happens at the end of that poll. */
 int iw_engine_destroy(struct iw_engine *engine);
 
 /* One turn: messages, receive, timers, events, transmit.  Returns the packets and events handled; 0: idle, and only
@@ -74,8 +74,28 @@ int iw_engine_poll(struct iw_engine *engine);
 uint64_t iw_engine_next_deadline(const struct iw_engine *engine);
 uint64_t iw_engine_now(const struct iw_engine *engine);
 
-/* Runs fn(engine, arg) inside the engine's next poll.  From any thread.  -IW_E_NOMEM: the ring is full. */
+/* Runs fn(engine, arg) inside the engine's next poll, or first thing in its destruction.  From any thread.
+ * -IW_E_NOMEM: the ring is full. */
 int iw_engine_call(struct iw_engine *engine, void (*fn)(struct iw_engine *engine, void *arg), void *arg);
+
+/* Moves an id in IDLE to another engine, where it gets a new handle and keeps handler and context.  Called by the
+ * thread of `engine`, also from inside a handler.  When it returns 0 the old handle is gone, with a TIMEWAIT_EXIT that
+ * it still awaited, and moved() is called exactly once, in the next poll of `to` and so perhaps before this returns; it
+ * may call anything but the poll.  id 0: the table of `to` is full; context says which id that was.  QPs do not move.
+ * -IW_E_INVAL (state or arguments), -IW_E_STALE, -IW_E_NOMEM (memory, or too many calls wait in `to`): the id stays as
+ * it is. */
+typedef void (*iw_cm_moved)(struct iw_engine *to, iw_cm_id id, void *context);
+int iw_cm_migrate(struct iw_engine *engine, iw_cm_id id, struct iw_engine *to, iw_cm_moved moved);
+
+/* Listens at one address and port on n engines, with an id in each; all with this handler and context, so what they
+ * share must bear the threads of all.  From any thread; addr is copied.  Returns how many engines were asked, from the
+ * first one on: fewer than n when memory is short or too many calls wait in the next one, and then the rest can be
+ * asked by another call.  In the next poll of each that was asked listening() is called exactly once: err as of
+ * iw_cm_listen(), and id 0 when there is one.  Engines are independent: who wants all or none destroys the others' ids.
+ * -IW_E_INVAL: arguments; port 0 (a port that one engine chose is told by iw_cm_addrs()). */
+typedef void (*iw_cm_listening)(struct iw_engine *engine, iw_cm_id id, int err, void *context);
+int iw_cm_listen_all(struct iw_engine *const *engines, uint32_t n, const struct iw_addr *addr, int backlog,
+		     iw_cm_handler handler, void *context, iw_cm_listening listening);
 
 /* The addresses of an engine.  At start it asks 0.3 s long whether somebody has one (RFC 5227, RFC 4862); connections
  * that are begun meanwhile wait.  One that is READY stays so: whoever claims it is counted and told that it is ours. */

@@ -166,7 +166,8 @@ uint32_t cmsim_raw_recv(struct cmsim_host *h, uint32_t conn, uint8_t *out, uint3
 /* Bits that became ready of any of its connections. */
 uint32_t cmsim_raw_bits(struct cmsim_host *h);
 
-/* A start-up frame by the bytes (wire.md §1): key, flags, revision, PD_Length, then pd octets.  Returns 20 + pd. */
+/* A start-up frame by the bytes (RFC 5044 §7.1.1): key, flags, revision, PD_Length, then pd octets.  Returns 20 + pd.
+ */
 uint32_t cmsim_frame(uint8_t *out, bool reply, uint8_t flags, uint8_t rev, uint16_t pd_len, const void *pd,
 		     uint32_t pd_n);
 /* A Send FPDU of len octets (0x5a), with CRC; returns its length. */

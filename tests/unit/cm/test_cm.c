@@ -301,6 +301,32 @@ test_addresses_and_context(void **state)
 	cmsim_close(&s);
 }
 
+/* What an id takes along to another engine; from IDLE only, before a connection and after it. */
+static void
+test_idle(void **state)
+{
+	iw_cm_handler handler = NULL;
+	void *context = NULL;
+	iw_cm_id id;
+
+	(void)state;
+	cmsim_open(&s, NULL);
+	memset(&p, 0, sizeof(p));
+	id = cmsim_id(&s.h[0]);
+	assert_int_equal(cm_set_context(s.h[0].cm, id, &p), 0);
+	assert_int_equal(cm_idle(s.h[0].cm, id, &handler, &context), 0);
+	assert_true(handler != NULL);
+	assert_ptr_equal(context, &p);
+	assert_int_equal(cm_id_destroy(s.h[0].cm, id, s.now_ns), 0);
+	context = NULL;
+	assert_int_equal(cm_idle(s.h[0].cm, id, &handler, &context), -IW_E_STALE);
+	cmsim_pair(&s, &p, NULL, NULL);
+	assert_int_equal(cm_idle(s.h[0].cm, p.a, &handler, &context), -IW_E_INVAL);
+	assert_int_equal(cm_idle(s.h[1].cm, p.listener, &handler, &context), -IW_E_INVAL);
+	assert_null(context);
+	cmsim_close(&s);
+}
+
 /* B32: each number is its own side's, whichever way it is looked at (RFC 6581 §9.1). */
 static void
 test_depths(void **state)
@@ -369,6 +395,7 @@ main(void)
 		cmocka_unit_test(test_connect_arguments),
 		cmocka_unit_test(test_listen_arguments),
 		cmocka_unit_test(test_addresses_and_context),
+		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_destroy_all),
 		cmocka_unit_test(test_another_qp_gone),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The initiator against a peer made by hand: every outcome of connect (cm.md "Events", errors.md M1-M18, wire.md §1,
+/* The initiator against a peer made by hand: every outcome of connect (docs/cm.md; M1-M18; RFC 5044 §7.1,
  * §7). */
 #include "cmsim.h"
 
@@ -109,7 +109,7 @@ static const struct reply replies[] = {
 	{"M15 A not mirrored", 0x50, 2, 4, {0x00, 0x10, 0x00, 0x10}, 4, PROTO, 7},
 };
 
-/* wire.md §5: a Terminate of layer 2, type 0. */
+/* RFC 5040 §4.8: a Terminate of layer 2, type 0. */
 static void
 check_terminate(uint8_t code)
 {
@@ -388,7 +388,7 @@ test_give_up_early(void **state)
 	}
 }
 
-/* FIN afterwards; and a Reply that is on its way meets no RST, for the peer waits for the RTR (peers.md 4). */
+/* FIN afterwards; and a Reply that is on its way meets no RST, for the peer waits for the RTR. */
 static void
 test_give_up_late(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every way in which a connection ends (cm.md "Close", errors.md F7, R11, R18, §3.4; faults.md 26-28). */
+/* Every way in which a connection ends (docs/cm.md; F7, R11, R18). */
 #include "cmsim.h"
 
 static struct cmsim s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Delivery: calls from inside handlers, on the own id and others, handlers that ask for the end of their id,
- * TIMEWAIT_EXIT (cm.md "Events", design D7, faults.md 30). */
+ * TIMEWAIT_EXIT (docs/cm.md; design D7). */
 #include "cm_id.h"
 #include "cmsim.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames as mbufs: octets of wire.md §1 and §5, room for TCP in front, pools that are empty or too small. */
+/* Frames as mbufs: octets of RFC 5044 §7.1.1, RFC 6581 §6 and RFC 5040 §4.8, room for TCP in front, pools that are
+ * empty or too small. */
 #include "cm_frame.h"
 
 #include "cmsim.h"
@@ -58,7 +59,7 @@ test_M14_terminate_with_a_marker(void **state)
 	cmsim_close(&s);
 }
 
-/* wire.md §5, RFC order, with the CRC of RFC 5044. */
+/* RFC 5040 §4.8, its order of bits, with the CRC of RFC 5044. */
 static void
 test_terminate(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder against a peer made by hand, and its listener (cm.md "Events", errors.md M16-M18, faults.md 31, 32). */
+/* The responder against a peer made by hand, and its listener (docs/cm.md; M16-M18). */
 #include "cmsim.h"
 
 static struct cmsim s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests as they come in, by a peer made by hand (cm.md "Events", errors.md M1-M19). */
+/* Requests as they come in, by a peer made by hand (docs/cm.md; M1-M19). */
 #include "cmsim.h"
 
 static struct cmsim s;

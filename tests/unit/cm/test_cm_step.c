@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sweeps: one life of a connection, and at each of its polls something that changes its course.  Whatever it is, every
  * connect is answered once, every established connection is closed once, all work is flushed before CLOSE, nothing
- * comes after destroy, and in the end everything is back ("What must be proved", P1-P3, P5, P10, P11; faults.md 28-31,
- * O1). */
+ * comes after destroy, and in the end everything is back (P1-P3, P5, P10, P11; O1). */
 #include "cmsim.h"
 
 static struct cmsim s;
@@ -103,7 +102,7 @@ on_event(struct cmsim_host *h, iw_cm_id id, const struct iw_cm_event *ev)
 	return 0;
 }
 
-/* peers.md 4: no RST between Reply and RTR; RFC 5044 §7.1.2: no FPDU of the responder before the initiator's first; a
+/* No RST between Reply and RTR; RFC 5044 §7.1.2: no FPDU of the responder before the initiator's first; a
  * FIN goes alone. */
 static bool
 watch(struct cmsim *sim, const struct cmsim_seg *seg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the Reply on: octets count before the FIN or RST behind them, the first FPDUs, the RTR, the delay
- * (cm.md "Events", "Start-up on the stream"; errors.md M5, M17, M20-M22; peers.md 4, 13). */
+ * (docs/cm.md; M5, M17, M20-M22). */
 #include "cmsim.h"
 
 static struct cmsim s;
@@ -101,7 +101,7 @@ test_all_at_once(void **state)
 			}
 }
 
-/* M11, peers.md 4: reject and FIN; the private data is not lost. */
+/* M11, with a reject and FIN; the private data is not lost. */
 static void
 test_reject_and_fin(void **state)
 {
@@ -215,7 +215,7 @@ test_no_rst_before_rtr(void **state)
 			cmsim_destroy(&s.h[0], id);
 		else
 			cmsim_qp_destroy(&s.h[0], qp);
-		cmsim_raw_send(&s.h[1], conn, octets, cmsim_fpdu(octets, 1, 0)); /* as siw may (peers.md 4) */
+		cmsim_raw_send(&s.h[1], conn, octets, cmsim_fpdu(octets, 1, 0)); /* as siw may */
 		cmsim_run(&s, 3 * IW_SEC);
 		assert_int_equal(s.rsts[0], 0);
 		assert_int_equal(cmsim_raw_recv(&s.h[1], conn, got, sizeof(got)), 20);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each deadline of the room: it fires when it should, not before, and not at all when what it waited for came
- * (cm_timer.h; errors.md "Timers"; B25). */
+ * (cm_timer.h). */
 #include "cm_timer.h"
 
 #include "cmsim.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TIMEWAIT_EXIT: whose it is, and ids that are used again (cm.md "Events", "What does timewait hold"). */
+/* TIMEWAIT_EXIT: whose it is, and ids that are used again (docs/cm.md). */
 #include "cmsim.h"
 
 static struct cmsim s;

@@ -177,7 +177,8 @@ pair_fill(struct pair *p, struct pair_side *from)
 		assert_int_equal(n % 4, 0);
 		assert_true(n <= p->o.room || p->o.room < 140);
 		reserve(st, n);
-		memcpy(st->p + st->len, rte_pktmbuf_mtod(m, void *), n);
+		if (n) /* without octets there may be no memory for them either */
+			memcpy(st->p + st->len, rte_pktmbuf_mtod(m, void *), n);
 		st->len += n;
 		rte_pktmbuf_free(m);
 		fills += n > 0;

@@ -22,7 +22,7 @@ replay_capture(const char *name, struct pcap_file *file)
 		fail_msg("cannot read %s", path);
 }
 
-/* ---- one FPDU: what the codecs alone can judge of F, D and R rows, in the order of errors.md ---- */
+/* ---- one FPDU: what the codecs alone can judge of F, D and R rows, in their order ---- */
 
 static enum rdmap_fault
 judge_order(struct replay *r, const struct ddp_hdr *h, uint32_t payload)

@@ -82,7 +82,7 @@ clean_conn(const struct clean_row *row, const struct pcap_conn *conn, struct tal
 		assert_int_equal(r.reads, 0); /* each was answered, with L at its end */
 		assert_int_equal(r.mo, 0);    /* no Send is left half */
 	}
-	if (row->rtr == QP_RTR_WRITE) /* the RTR is the first FPDU: wire.md §1 */
+	if (row->rtr == QP_RTR_WRITE) /* the RTR is the first FPDU (RFC 6581) */
 		assert_memory_equal(conn->dir[0].octets + total[0], "\x00\x0e\xc1\x40\x00\x00\x00\x01\0\0\0\0\0\0\0\0",
 				    16);
 }

@@ -11,7 +11,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* wire.md §3: control octets of each message, last and not last; RFC 5041 Fig. 3, 4. */
+/* Control octets of each message, last and not last; RFC 5041 Fig. 3, 4. */
 static const struct row {
 	const char *name;
 	uint8_t octets[DDP_HDR_MAX_LEN];

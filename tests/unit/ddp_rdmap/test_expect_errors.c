@@ -23,7 +23,7 @@ fault_at(const struct expect_row *row)
 	return row->fault_at ? row->fault_at : row->n;
 }
 
-/* RFC 5040 Fig. 10: which types carry which copies; versions carry none (wire.md §5). */
+/* RFC 5040 Fig. 10: which types carry which copies; versions carry none. */
 static void
 test_copies_fit_the_code(void **state)
 {
@@ -148,7 +148,7 @@ test_terminates_in(void **state)
 	free(octets);
 }
 
-/* The builder against golden octets of real peers (wire.md §2). */
+/* The builder against golden octets of real peers. */
 static void
 test_builder(void **state)
 {

@@ -85,7 +85,7 @@ test_length_field(void **state)
 	assert_int_equal(b[1], 0x34);
 }
 
-/* ---- CRC: golden vectors of wire.md §2 ---- */
+/* ---- CRC: golden vectors ---- */
 
 /* RFC 5044 Fig. 5: marker 00000000, L 002a, Send, MSN 1, 24 zero octets. */
 static const uint8_t fig5[] = {0, 0, 0, 0, 0x00, 0x2a, 0x41, 0x43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
@@ -146,7 +146,7 @@ parse(const void *octets, uint32_t n, bool reply, struct mpa_startup *f, uint32_
 	return mpa_hdr_startup_parse(*copy, n, reply, f, total);
 }
 
-/* wire.md §1 "Bytes seen", and forms of M7, M10 to M13. */
+/* Octets of real peers, and forms of M7, M10 to M13. */
 static const struct golden {
 	const char *name, *octets;
 	uint32_t len;
@@ -348,7 +348,7 @@ test_golden_emit(void **state)
 	}
 }
 
-/* Reserved bits are sent as 0, and so is R in a Request (wire.md §1). */
+/* Reserved bits are sent as 0, and so is R in a Request (RFC 5044 §7.1.1). */
 static void
 test_emit_sends_no_reserved_bits(void **state)
 {

@@ -211,7 +211,7 @@ test_M8_markers_of_the_initiator(void **state)
 	}
 }
 
-/* The ULP's reject: the Request's form, S never with a PD_Length below 4 (wire.md §7 rule 3). */
+/* The ULP's reject: the Request's form, S never with a PD_Length below 4 (RFC 6581 §6). */
 static void
 test_reject(void **state)
 {
@@ -333,7 +333,7 @@ test_initiator(void **state)
 	}
 }
 
-/* Both sides ours, through octets, all mixes of wishes: they agree, and hold the same (cm.md P7). */
+/* Both sides ours, through octets, all mixes of wishes: they agree, and hold the same (P7). */
 static void
 check_pair(const struct mpa_neg_local *a, const struct mpa_neg_local *b)
 {

@@ -374,7 +374,7 @@ test_D9_back_pressure(void **state)
 	pair_close(&p);
 }
 
-/* The request at fault says what was wrong (errors.md §3.4 rule 2); the ones behind it are flushed. */
+/* The request at fault says what was wrong; the ones behind it are flushed. */
 static void
 test_status_of_the_request_at_fault(void **state)
 {

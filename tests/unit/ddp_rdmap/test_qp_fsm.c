@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Written from RFC 5040 §6, errors.md §3.4 and cm.md "Close", not from the table. */
+/* Written from RFC 5040 §6 and docs/cm.md, "Closing", not from the table. */
 struct row {
 	enum qp_fsm_state from;
 	enum qp_fsm_event event;

@@ -22,7 +22,7 @@ tick(struct pair *p, uint64_t now_ns)
 	return pair_fill(p, &p->a);
 }
 
-/* peers.md 13: 5, 20 and 80 ms after an initiator's first octets, while nothing came back. */
+/* A peer may lose a wake-up: 5, 20 and 80 ms after an initiator's first octets, while nothing came back. */
 static void
 test_nudge(void **state)
 {

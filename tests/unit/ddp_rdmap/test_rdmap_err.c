@@ -144,7 +144,7 @@ test_term_octets(void **state)
 
 	rdmap_err_term(F(MPA_CRC), &write, 20, NULL, &t);
 	assert_int_equal(rdmap_hdr_term_emit(&t, out, sizeof(out)), 4);
-	assert_memory_equal(out, "\x20\x02\x00\x00", 4); /* wire.md §5 */
+	assert_memory_equal(out, "\x20\x02\x00\x00", 4); /* RFC 5040 §4.8 */
 	rdmap_err_term(F(DDP_T_STAG), &write, 0x22, NULL, &t);
 	assert_int_equal(rdmap_hdr_term_emit(&t, out, sizeof(out)), 20);
 	assert_memory_equal(out, "\x11\x00\xc0\x00\x00\x22\xc1\x40\xde\xad\xbe\xef\0\0\0\0\0\0\x12\x34", 20);

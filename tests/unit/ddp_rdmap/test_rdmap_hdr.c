@@ -11,7 +11,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The 28 octets of the Read Request in rping-crc.pcap (wire.md §2, §4). */
+/* The 28 octets of the Read Request in rping-crc.pcap (RFC 5040 §4.4). */
 static const uint8_t req_octets[] = {0x17, 0xf7, 0x28, 0x00, 0x00, 0x00, 0x55, 0x9a, 0x90, 0xdd,
 				     0x26, 0x10, 0x00, 0x00, 0x0b, 0xb8, 0xc1, 0xb7, 0x7c, 0x00,
 				     0x00, 0x00, 0x56, 0x0d, 0x4a, 0x5d, 0x42, 0xc0};
@@ -56,7 +56,7 @@ test_read_req(void **state)
 #define REQ_HDR "\x41\x41\0\0\0\0\0\0\0\x01\0\0\0\x09\0\0\0\0"
 #define REQ_BODY "\0\0\0\x01\0\0\0\0\0\0\0\x02\0\0\0\x03\0\0\0\x04\0\0\0\0\0\0\0\x05"
 
-/* wire.md §5: RFC order, and siw's as measured. */
+/* RFC 5040 §4.8: its order of bits, and siw's as measured. */
 static const struct term_row {
 	const char *name, *octets;
 	uint32_t len;
@@ -211,7 +211,7 @@ test_term_emit(void **state)
 			assert_int_equal(back.layer, row->layer);
 		assert_false(back.malformed);
 	}
-	assert_int_equal(RDMAP_HDR_TERM_MAX, 52); /* 70 - 18: fits any MULPDU (errors.md §3) */
+	assert_int_equal(RDMAP_HDR_TERM_MAX, 52); /* 70 - 18: fits any MULPDU */
 }
 
 /* All 65536 triples: as many as the RFCs have. */

@@ -244,7 +244,7 @@ test_responder_is_silent_first(void **state)
 	pair_close(&p);
 }
 
-/* Each RTR goes first and alone, and is seen by nobody's queues (RFC 6581, wire.md §1). */
+/* Each RTR goes first and alone, and is seen by nobody's queues (RFC 6581). */
 static void
 test_M20_rtr(void **state)
 {

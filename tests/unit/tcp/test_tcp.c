@@ -148,7 +148,7 @@ test_states_of_a_close(void **state)
 	sim_fini(&s);
 }
 
-/* ---- many, again and again (faults.md 37) ---- */
+/* ---- many, again and again ---- */
 
 static void
 test_cycles_leave_nothing(void **state)

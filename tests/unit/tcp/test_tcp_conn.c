@@ -4,7 +4,7 @@
 
 #define HOST(x) ((x).sim.h[0].tcp)
 
-/* EMSS = min(peer's MSS, MTU - 40) - 12 with timestamps; security.md X7: small ones are taken for 88; default 536
+/* EMSS = min(peer's MSS, MTU - 40) - 12 with timestamps; X7: small ones are taken for 88; default 536
  * (RFC 9293 MUST-15). */
 static void
 test_emss(void **state)

@@ -17,7 +17,7 @@ test_transfer_clean(void **state)
 	sim_fini(&s);
 }
 
-/* Loss, duplication and reordering together, several seeds each: byte-exact and to the end (faults.md 1, 2). */
+/* Loss, duplication and reordering together, several seeds each: byte-exact and to the end. */
 static void
 test_transfer_lossy(void **state)
 {
@@ -40,7 +40,7 @@ test_transfer_lossy(void **state)
 		}
 }
 
-/* ---- sequence numbers that wrap (faults.md 36) ---- */
+/* ---- sequence numbers that wrap ---- */
 
 /* Moves the clock to where the ISN of this side lies `before` octets below the wrap: the ISN clock ticks each 4 us. */
 static void
@@ -195,7 +195,7 @@ test_T10_slow_reader(void **state)
 /* ---- memory ---- */
 
 /* At random moments the next mbuf, or the second or third from then, cannot be had: nothing crashes, everything
- * arrives (faults.md 14, 15). */
+ * arrives. */
 static void
 test_out_of_mbufs(void **state)
 {
