@@ -48,7 +48,7 @@ outflow_begin(struct outflow *f, struct peer *p, uint32_t size, uint64_t target)
 	f->p = p;
 	f->size = size;
 	f->target = target;
-	f->waiting = malloc(p->qps * sizeof(f->waiting[0]));
+	f->waiting = malloc(p->qps * sizeof(struct link *));
 	if (!f->waiting)
 		return peer_fail(p, "no memory for this run", -IW_E_NOMEM);
 	for (uint32_t q = 0; q < p->qps; q++) {

@@ -80,9 +80,9 @@ is_waiting(const struct own_addr *a)
 enum own_say
 own_due(struct own_table *t, uint64_t now_ns, uint8_t *number)
 {
-	for (uint8_t i = 1; i < t->n; i++)
+	for (uint32_t i = 1; i < t->n; i++)
 		if (is_waiting(&t->addr[i]) && t->addr[i].at_ns <= now_ns) {
-			*number = i;
+			*number = (uint8_t)i;
 			return step(&t->addr[i], now_ns);
 		}
 	return OWN_SAY_NOTHING;

@@ -192,10 +192,11 @@ def gate_words(tree):
         for pattern, why in TEXT:
             found += [place(n, line, why) for line, _ in lines_with(pattern, raw if "include" in pattern else code)]
         found += [place(n, line, f"{match.group()}: finish it or write an issue") for line, match in lines_with(REMARKS, raw)]
+    documents = {*tree.names, *(n.rsplit("/", 1)[-1] for n in tree.names)}
     for n in tree.names:
         if n.endswith(NAMES_DOCUMENTS) and n != "tests/gate/test_gate.py":
             found += [place(n, line, f"{match.group()}: no document of this project; say the thing itself, or the RFC")
-                      for line, match in lines_with(DOCUMENT, tree.text(n)) if match.group() not in tree.names]
+                      for line, match in lines_with(DOCUMENT, tree.text(n)) if match.group() not in documents]
     return found
 
 

@@ -111,7 +111,7 @@ class TestGate(unittest.TestCase):
     def test_planted(self):
         for gate, file, text, says in PLANTED:
             with self.subTest(gate=gate, says=says):
-                out = Tree([(file, text)]).gate(gate)
+                out = Tree([(file, text)]).gate("--deep", gate)
                 self.assertEqual(out.returncode, 1, out.stdout + out.stderr)
                 self.assertIn(says, out.stdout)
                 self.assertEqual(out.stdout.splitlines()[-1], "0 passed, 1 failed")
