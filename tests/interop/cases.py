@@ -29,6 +29,11 @@ class Case:
     run: Callable  # takes the bench, raises Failed
     nvme: bool = False  # needs the guest with nvme-cli and fio
 
+    @property
+    def extra(self):
+        """Too long to be among those that run when none is named."""
+        return self.nvme or self.name.endswith("/long-row")
+
 
 def ends(bench, role, crc):
     """(server, client)"""
