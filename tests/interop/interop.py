@@ -156,7 +156,7 @@ def arguments():
     parser.add_argument("--nvmf", type=pathlib.Path, help="dpdk-iwarp-nvmf, for the cases nvme/*")
     parser.add_argument("--smoke", action="store_true", help="a few minutes instead of ten")
     parser.add_argument("--case", metavar="NAME", help="only cases of this name, or below it; * and ? as in the shell; without "
-                        "it all but the long ones: nvme and */long-row")
+                        "it all but the long ones: nvme, */long-row, */ends/*")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and end")
     parser.add_argument("--captures", type=pathlib.Path, metavar="DIR", help="keep the pcap files there")
     options = parser.parse_args()
