@@ -21,7 +21,7 @@ VERBS, TESTS = ("write", "read", "send"), ("bw", "lat")
 MORE_VERBS = ("write-imm", "atomic")
 CHECKED = ["--data_validation", "--perform_warm_up"]
 SHARE, MEDIAN = 6, 4  # columns
-TRIES = 3  # a machine has other things to do at times; what it can do shows once
+TRIES = 8  # a machine has other things to do at times; what it can do shows once
 
 # What is measured, arguments, the column that holds it, the least and the most that it may be.  The share is of a limit:
 # more than all of it means that the limit is none.
