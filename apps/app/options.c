@@ -12,7 +12,7 @@
 #define PING_SIZE_MAX 65535
 #define REJECT_MAX 500 /* what fits into a Reply */
 
-enum { OPT_IP = 256, OPT_GW, OPT_VLAN, OPT_MTU, OPT_NO_CRC, OPT_NO_P2P, OPT_PORT };
+enum { OPT_NO_CRC = 256, OPT_NO_P2P };
 
 void
 options_usage(void)
@@ -48,29 +48,9 @@ options_usage(void)
 static bool
 take_global(int opt, const char *arg, struct options *o)
 {
-	struct host_options *h = &o->host;
-	uint64_t n;
-
+	if (opt >= HOST_OPT_IP)
+		return host_option(&o->host, opt, "--port", arg);
 	switch (opt) {
-	case OPT_IP:
-		return host_option_ip(h, arg);
-	case OPT_GW:
-		return host_option_gateway(h, arg);
-	case OPT_VLAN:
-		if (!cli_number("--vlan", arg, 1, 4094, &n))
-			return false;
-		h->vlan = (uint16_t)n;
-		return true;
-	case OPT_MTU:
-		if (!cli_number("--mtu", arg, 576, 65535, &n))
-			return false;
-		h->mtu = (uint16_t)n;
-		return true;
-	case OPT_PORT:
-		if (!cli_number("--port", arg, 0, 65535, &n))
-			return false;
-		h->port_id = (uint16_t)n;
-		return true;
 	case OPT_NO_CRC:
 		o->no_crc = true;
 		return true;
@@ -87,11 +67,7 @@ static bool
 parse_global(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{"ip", required_argument, NULL, OPT_IP},
-		{"gw", required_argument, NULL, OPT_GW},
-		{"vlan", required_argument, NULL, OPT_VLAN},
-		{"mtu", required_argument, NULL, OPT_MTU},
-		{"port", required_argument, NULL, OPT_PORT},
+		HOST_OPTIONS("port"),
 		{"no-crc", no_argument, NULL, OPT_NO_CRC},
 		{"no-p2p", no_argument, NULL, OPT_NO_P2P},
 		{"help", no_argument, NULL, 'h'},

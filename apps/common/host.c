@@ -18,43 +18,6 @@
 #define LINGER_PAUSE_US 1000
 
 static bool
-is_set(const struct iw_addr *addr)
-{
-	static const uint8_t none[sizeof(addr->ip)];
-
-	return memcmp(addr->ip, none, sizeof(none)) != 0;
-}
-
-bool
-host_option_ip(struct host_options *options, const char *text)
-{
-	struct iw_engine_addr *more = &options->more[options->n_more];
-
-	if (strcmp(text, "auto") == 0) {
-		options->autoconf = options->has_ip = true;
-		return true;
-	}
-	if (is_set(&options->ip) && options->n_more == IW_ENGINE_MORE_ADDRS) {
-		cli_fail("--ip %s: at most %d addresses", text, IW_ENGINE_MORE_ADDRS + 1);
-		return false;
-	}
-	if (is_set(&options->ip)) {
-		options->n_more++;
-		return cli_address_len("--ip", text, &more->ip, &more->prefix_len);
-	}
-	options->has_ip = cli_address_len("--ip", text, &options->ip, &options->prefix_len);
-	return options->has_ip;
-}
-
-bool
-host_option_gateway(struct host_options *options, const char *text)
-{
-	bool first = !is_set(&options->gateway);
-
-	return cli_address("--gw", text, first ? &options->gateway : &options->gateway6);
-}
-
-static bool
 link_comes_up(struct host *host, uint16_t port_id)
 {
 	uint64_t end = iw_engine_now(host->engine) + LINK_WAIT_NS;
@@ -111,13 +74,19 @@ print_conflict(const struct iw_addr_info *a, const char *what)
 		 mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], what);
 }
 
+bool
+host_is_v4(const struct iw_addr *addr)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return memcmp(addr->ip, mapped, sizeof(mapped)) == 0;
+}
+
 /* Of IPv6, and not of this link alone. */
 static bool
 is_routable6(const struct iw_addr *a)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return memcmp(a->ip, mapped, sizeof(mapped)) != 0 && !(a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80);
+	return !host_is_v4(a) && !(a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80);
 }
 
 /* What is still awaited: whether somebody objects, or a router. */

@@ -31,6 +31,19 @@ struct host {
 bool host_option_ip(struct host_options *options, const char *text);
 bool host_option_gateway(struct host_options *options, const char *text);
 
+/* The options that every program has, for getopt_long(): HOST_OPTIONS("port") names the DPDK port's.  What it returns
+ * of them, HOST_OPT_IP and up, goes to host_option() with "--port"; false after an error line. */
+enum { HOST_OPT_IP = 512, HOST_OPT_GW, HOST_OPT_VLAN, HOST_OPT_MTU, HOST_OPT_PORT };
+#define HOST_OPTIONS(port)                                                                                        \
+	{"ip", required_argument, NULL, HOST_OPT_IP}, {"gw", required_argument, NULL, HOST_OPT_GW},               \
+		{"vlan", required_argument, NULL, HOST_OPT_VLAN}, {"mtu", required_argument, NULL, HOST_OPT_MTU}, \
+	{                                                                                                         \
+		port, required_argument, NULL, HOST_OPT_PORT                                                      \
+	}
+bool host_option(struct host_options *options, int opt, const char *port_name, const char *text);
+
+bool host_is_v4(const struct iw_addr *addr);
+
 /* Opens the port, waits for its link and until it is sure that nobody else has its addresses; an error line and false
  * when one of that fails. */
 bool host_open(struct host *host, const struct host_options *options);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "flow.h"
+#include "host.h"
 
 #define CONNECT_NS UINT64_C(30000000000) /* how long a connection may be without a controller */
 #define KEEPALIVE_MS 30000               /* of TCP: a host without NVMe keep-alive may vanish, too */
@@ -207,12 +208,11 @@ accept_conn(struct conn *c, iw_cm_id id)
 static void
 name_address(struct queue *q, const struct iw_addr *local)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	struct iw_addr addr = *local;
 
 	addr.scope = 0;
 	iw_addr_format(&addr, q->traddr, sizeof(q->traddr));
-	q->adrfam = memcmp(addr.ip, mapped, sizeof(mapped)) == 0 ? 1 : 2;
+	q->adrfam = host_is_v4(&addr) ? 1 : 2;
 }
 
 static int

@@ -10,27 +10,10 @@
 #define PORT 4420
 #define BUFFER_MIB 64
 
-enum {
-	OPT_IP = 256,
-	OPT_GW,
-	OPT_VLAN,
-	OPT_MTU,
-	OPT_PORT_ID,
-	OPT_SUBSYS,
-	OPT_NS,
-	OPT_PORT,
-	OPT_ALLOW,
-	OPT_RO,
-	OPT_BUFFERS,
-	OPT_NO_CRC
-};
+enum { OPT_SUBSYS = 256, OPT_NS, OPT_PORT, OPT_ALLOW, OPT_RO, OPT_BUFFERS, OPT_NO_CRC };
 
 static const struct option longs[] = {
-	{"ip", required_argument, NULL, OPT_IP},
-	{"gw", required_argument, NULL, OPT_GW},
-	{"vlan", required_argument, NULL, OPT_VLAN},
-	{"mtu", required_argument, NULL, OPT_MTU},
-	{"port-id", required_argument, NULL, OPT_PORT_ID},
+	HOST_OPTIONS("port-id"),
 	{"subsys", required_argument, NULL, OPT_SUBSYS},
 	{"ns", required_argument, NULL, OPT_NS},
 	{"port", required_argument, NULL, OPT_PORT},
@@ -69,34 +52,6 @@ options_usage(void)
 	      "  --buffers MIB   memory for data under way (64)\n"
 	      "  --no-crc        do not ask for the MPA CRC\n",
 	      stdout);
-}
-
-static bool
-take_host(int opt, const char *arg, struct host_options *h)
-{
-	uint64_t n = 0;
-
-	switch (opt) {
-	case OPT_IP:
-		return host_option_ip(h, arg);
-	case OPT_GW:
-		return host_option_gateway(h, arg);
-	case OPT_VLAN:
-		if (!cli_number("--vlan", arg, 1, 4094, &n))
-			return false;
-		h->vlan = (uint16_t)n;
-		return true;
-	case OPT_MTU:
-		if (!cli_number("--mtu", arg, 576, 65535, &n))
-			return false;
-		h->mtu = (uint16_t)n;
-		return true;
-	default:
-		if (!cli_number("--port-id", arg, 0, 65535, &n))
-			return false;
-		h->port_id = (uint16_t)n;
-		return true;
-	}
 }
 
 static bool
@@ -173,7 +128,7 @@ take(int opt, const char *arg, struct options *o, struct target *t)
 	case 'h':
 		return o->help = true;
 	default:
-		return take_host(opt, arg, &o->host);
+		return host_option(&o->host, opt, "--port-id", arg);
 	}
 }
 
