@@ -186,18 +186,23 @@ small_window(void)
 	start();
 }
 
+static void
+send_bad_crc(void)
+{
+	uint32_t n = put_write(octets, "x", 1);
+
+	octets[n - 1] ^= 1;
+	raw_send(&r, octets, n);
+}
+
 /* A CRC error of a peer whose window is zero: the Terminate cannot go; 3 s and a RST (RFC 5040 §6.2.1). */
 static void
 test_F1_behind_a_closed_window(void **state)
 {
-	uint32_t n;
-
 	(void)state;
 	small_window();
 	close_the_window();
-	n = put_write(octets, "x", 1);
-	octets[n - 1] ^= 1;
-	raw_send(&r, octets, n);
+	send_bad_crc();
 	expect_end_by_timer();
 	raw_close(&r);
 	close_world();
@@ -234,14 +239,10 @@ test_local_fault_behind_a_closed_window(void **state)
 static void
 test_R15_window_opens_in_time(void **state)
 {
-	uint32_t n;
-
 	(void)state;
 	small_window();
 	close_the_window();
-	n = put_write(octets, "x", 1);
-	octets[n - 1] ^= 1;
-	raw_send(&r, octets, n);
+	send_bad_crc();
 	raw_run(&r, IW_SEC);
 	r.deaf = false;
 	raw_run(&r, 2 * IW_SEC);
