@@ -93,6 +93,7 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 					p->max_ooo_mbufs, ooo_conns);
 	if (!err)
 		err = tcp_txq_pool_init(&tcp->txq_pool, tcp->env->data_pool, tcp->env->ctl_pool, mbufs + p->max_conns);
+	tcp->txq_pool.no_sums = net_l4_cksum_offloaded(tcp->net);
 	return err;
 }
 

@@ -12,6 +12,12 @@
 #define CTL_SLICE_MAX 64 /* larger slices come from the data pool */
 #define LOST_WALK_MAX 64
 
+static uint16_t
+sum_of(const struct tcp_txq_pool *p, const uint8_t *at, uint32_t len)
+{
+	return p->no_sums ? 0 : rte_raw_cksum(at, len);
+}
+
 /* ---- records ---- */
 
 int
@@ -123,7 +129,7 @@ tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m)
 	}
 	rec->m = m;
 	rec->off = m->data_off;
-	rec->sum = rte_raw_cksum(payload(rec), rec->len);
+	rec->sum = sum_of(p, payload(rec), rec->len);
 	return rec;
 }
 
@@ -198,7 +204,7 @@ tcp_txq_slice(struct tcp_txq_pool *p, const struct tcp_txq_rec *rec, uint32_t of
 	struct rte_mempool *pool = len <= CTL_SLICE_MAX ? p->ctl_pool : p->data_pool;
 
 	assert(rec->m && off <= rec->len && len <= rec->len - off);
-	*sum = rte_raw_cksum(payload(rec) + off, len);
+	*sum = sum_of(p, payload(rec) + off, len);
 	return copy_of(pool, payload(rec) + off, len);
 }
 
@@ -235,9 +241,9 @@ tcp_txq_split(struct tcp_txq *q, struct tcp_txq_pool *p, struct tcp_txq_rec *rec
 				     .last_ns = rec->last_ns,
 				     .rexmits = rec->rexmits,
 				     .flags = rec->flags};
-	rest->sum = rte_raw_cksum(payload(rest), rest->len);
+	rest->sum = sum_of(p, payload(rest), rest->len);
 	rec->len = octets;
-	rec->sum = rte_raw_cksum(payload(rec), octets);
+	rec->sum = sum_of(p, payload(rec), octets);
 	insert_before(rec->order.next, &rest->order);
 	if (iw_list_linked(&rec->when))
 		insert_before(rec->when.next, &rest->when);

@@ -40,6 +40,7 @@ struct tcp_txq_pool {
 	struct iw_list free;
 	uint32_t fresh; /* records from here on were never used */
 	uint32_t used, max;
+	bool no_sums;    /* the port makes checksums: payloads are not summed, rec.sum stays 0 */
 	uint64_t copies; /* payloads copied because their mbuf was still shared, or re-cut */
 };
 
@@ -89,8 +90,8 @@ void tcp_txq_init(struct tcp_txq *q, uint32_t seq);
 /* Frees all records. */
 void tcp_txq_fini(struct tcp_txq *q, struct tcp_txq_pool *p);
 
-/* Takes over m (single segment, not empty, at most 65535 octets) as the next record and sums it.  NULL: no record
- * is left; m is freed. */
+/* Takes over m (single segment, not empty, at most 65535 octets) as the next record and sums it, unless no_sums.  NULL:
+ * no record is left; m is freed. */
 struct tcp_txq_rec *tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m);
 /* A record for SYN or FIN (flag: TCP_REC_SYN or TCP_REC_FIN).  NULL: no record is left. */
 struct tcp_txq_rec *tcp_txq_append_ctl(struct tcp_txq *q, struct tcp_txq_pool *p, uint8_t flag);
