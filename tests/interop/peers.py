@@ -74,9 +74,8 @@ class App:
             check(app, app.wait(RUN_LIMIT) if clients == 1 else app.end(signal.SIGINT))
 
     def connect(self, addr, size, rounds, times=1):
-        for _ in range(times):
-            with self._process("-c", "-a", addr, "-p", PORT, "-S", size, "-C", rounds, "-V") as app:
-                check(app, app.wait(RUN_LIMIT))
+        with self._process("-c", "-a", addr, "-p", PORT, "-S", size, "-C", rounds, "-n", times, "-V") as app:
+            check(app, app.wait(RUN_LIMIT * (1 + times // 4)))
 
     @contextlib.contextmanager
     def pinging(self, addr, *words):
