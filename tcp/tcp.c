@@ -338,6 +338,27 @@ tcp_timewait_gone(struct tcp *tcp, uint32_t *tag)
 
 /* ---- what happened ---- */
 
+static struct tcp_ready
+ready_of(const struct tcp_conn *c)
+{
+	return (struct tcp_ready){.conn = c->handle,
+				  .owner = c->owner,
+				  .stream = c->stream,
+				  .listener = tcp_conn_has(c, TCP_CONN_PASSIVE) ? c->listener : 0,
+				  .bits = c->ready_bits};
+}
+
+uint32_t
+tcp_ready_peek(const struct tcp *tcp, struct tcp_ready *ready, uint32_t max)
+{
+	const struct iw_link *l = tcp->ready.head.next;
+	uint32_t n = 0;
+
+	for (; n < max && l != &tcp->ready.head; l = l->next)
+		ready[n++] = ready_of(iw_list_entry(l, const struct tcp_conn, ready_link));
+	return n;
+}
+
 bool
 tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready)
 {
@@ -347,11 +368,7 @@ tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready)
 	if (!link)
 		return false;
 	c = iw_list_entry(link, struct tcp_conn, ready_link);
-	*ready = (struct tcp_ready){.conn = c->handle,
-				    .owner = c->owner,
-				    .stream = c->stream,
-				    .listener = tcp_conn_has(c, TCP_CONN_PASSIVE) ? c->listener : 0,
-				    .bits = c->ready_bits};
+	*ready = ready_of(c);
 	c->ready_bits = 0;
 	return true;
 }

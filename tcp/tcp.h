@@ -126,6 +126,9 @@ struct tcp_ready {
 	uint32_t bits;
 };
 
+/* Up to max entries from the first one, which stay where they are: for a look ahead.  Returns how many. */
+uint32_t tcp_ready_peek(const struct tcp *tcp, struct tcp_ready *ready, uint32_t max);
+
 /* Pops the next entry; false: none.  Bits accumulate until popped. */
 bool tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready);
 /* Sets RX again, for a reader that stopped early. */
@@ -133,7 +136,17 @@ void tcp_ready_again(struct tcp *tcp, uint32_t conn);
 
 /* ---- receive ---- */
 
-/* A checked IP packet; the mbuf is tcp's from here on. */
+#define TCP_RX_BURST 32
+
+/* A checked IP packet. */
+struct tcp_rx_in {
+	struct rte_mbuf *m; /* tcp's from here on */
+	struct net_pkt pkt;
+};
+
+/* At most TCP_RX_BURST of them, processed in their order. */
+void tcp_rx_burst(struct tcp *tcp, const struct tcp_rx_in *in, uint32_t n, uint64_t now_ns);
+/* One. */
 void tcp_rx(struct tcp *tcp, struct rte_mbuf *m, const struct net_pkt *pkt, uint64_t now_ns);
 void tcp_icmp_err(struct tcp *tcp, const struct net_icmp_err *err, uint64_t now_ns);
 
