@@ -80,6 +80,7 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 	tcp_limit_init(&tcp->limit, p->answer_rate);
 	iw_list_init(&tcp->ready);
 	iw_list_init(&tcp->tx);
+	iw_list_init(&tcp->unheard);
 	if (!err)
 		err = iw_pool_init(&tcp->listeners, sizeof(struct tcp_listener), p->max_listeners);
 	if (!err)
@@ -445,7 +446,7 @@ tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info)
 				  .in_flight = c->fl ? tcp_txq_flight_size(&c->fl->txq) : 0,
 				  .queued = tcp_conn_queued(c),
 				  .srtt_ns = tcp_conn_srtt(c),
-				  .rto_ns = tcp_flight_rto(tcp, c),
+				  .rto_ns = tcp_flight_rto(c),
 				  .appended = c->appended,
 				  .retransmits = c->retransmits,
 				  .passive = tcp_conn_has(c, TCP_CONN_PASSIVE)};

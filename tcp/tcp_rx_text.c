@@ -36,7 +36,7 @@ acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, b
 
 	switch (verdict) {
 	case TCP_RXQ_IN_ORDER:
-		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_flight_rto(tcp, c), now_ns) || ce_changed;
+		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_flight_rto(c), now_ns) || ce_changed;
 		now |= ++c->ack_segs >= ACK_EVERY;
 		break;
 	case TCP_RXQ_FILLED:
