@@ -232,6 +232,22 @@ def gate_words(tree):
     return found
 
 
+def gate_rooms(tree, build):
+    """What a source may include is what its compiler finds: a room sees itself and rooms to its left, a program none."""
+    found, rank = set(), {room: i for i, room in enumerate(ROOMS)}
+    for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
+        at = pathlib.Path(entry["directory"])
+        file = os.path.relpath((at / entry["file"]).resolve(), tree.root.resolve())
+        if file not in tree.code:
+            continue
+        own = rank.get(os.path.dirname(file), -1)
+        for folder in re.findall(r"(?<!\S)(?:-I|-isystem|-iquote) ?(\S+)", entry["command"]):
+            sees = os.path.relpath((at / folder).resolve(), tree.root.resolve())
+            if rank.get(sees, -1) > own:
+                found.add(place(file, 1, f"is compiled with a view of {sees}"))
+    return sorted(found)
+
+
 def gate_mirror(tree):
     """Each source of a room has its unit test, each header stands in the list of those that compile alone, and each
     unit test is built."""
@@ -318,8 +334,9 @@ def gate_tidy(tree, build, deep):
 
 def gates(tree, build, deep):
     return {"sizes": lambda: gate_sizes(tree), "cycles": lambda: gate_cycles(tree), "names": lambda: gate_names(tree),
-            "words": lambda: gate_words(tree), "mirror": lambda: gate_mirror(tree), "spdx": lambda: gate_spdx(tree),
-            "format": lambda: gate_format(tree), "tidy": lambda: gate_tidy(tree, build, deep)}
+            "words": lambda: gate_words(tree), "rooms": lambda: gate_rooms(tree, build), "mirror": lambda: gate_mirror(tree),
+            "spdx": lambda: gate_spdx(tree), "format": lambda: gate_format(tree),
+            "tidy": lambda: gate_tidy(tree, build, deep)}
 
 
 def run(gate):
@@ -335,7 +352,7 @@ def main():
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], metavar="DIR")
     parser.add_argument("--build", default="build/release", metavar="DIR", help="where the compile database is")
     parser.add_argument("--deep", action="store_true", help="tidy with the static analyser, which takes minutes")
-    parser.add_argument("gate", nargs="*", help="sizes cycles names words mirror spdx format tidy; all when none is named")
+    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror spdx format tidy; all when none is named")
     options = parser.parse_args()
     known = gates(Tree(options.root), options.build, options.deep)
     chosen = options.gate or list(known)

@@ -3,6 +3,7 @@
 """Each gate catches what is planted for it and passes a clean tree; tally.py adds up rightly."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -116,7 +117,7 @@ class TestGate(unittest.TestCase):
         for _ in range(2):  # the second time from what clang-tidy's pass left behind
             out = tree.gate()
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
-            self.assertEqual(out.stdout.splitlines()[-1], "8 passed, 0 failed")
+            self.assertEqual(out.stdout.splitlines()[-1], "9 passed, 0 failed")
 
     def test_planted(self):
         for gate, file, text, says in PLANTED:
@@ -125,6 +126,29 @@ class TestGate(unittest.TestCase):
                 self.assertEqual(out.returncode, 1, out.stdout + out.stderr)
                 self.assertIn(says, out.stdout)
                 self.assertEqual(out.stdout.splitlines()[-1], "0 passed, 1 failed")
+
+    def test_views_of_rooms(self):
+        for file, folder, says in (("tcp/tcp_rx.c", "lib/net", None), ("tcp/tcp_rx.c", "cm", "a view of cm"),
+                                   ("apps/app/main.c", "lib/include", None),
+                                   ("apps/app/main.c", "lib/base", "a view of lib/base")):
+            with self.subTest(file=file, folder=folder):
+                tree = Tree()
+                tree.write(folder + "/x", "")
+                tree.write("build/compile_commands.json", json.dumps(
+                    [{"directory": str(tree.root / "build"), "file": "../" + file, "command": f"cc -I../{folder} -c x"}]))
+                out = tree.gate("rooms")
+                self.assertEqual(out.returncode, 1 if says else 0, out.stdout)
+                self.assertIn(says or "ok rooms", out.stdout)
+
+    def test_meson_refuses_a_room_above(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder) / "tree"
+            shutil.copytree(HERE.parents[1], root, ignore=shutil.ignore_patterns("build*", ".git", "captures", "corpus"))
+            file = root / "lib/net/meson.build"
+            file.write_text(file.read_text() + "deps += 'tcp'\n")
+            out = subprocess.run(["meson", "setup", "b"], cwd=root, capture_output=True, text=True)
+            self.assertNotEqual(out.returncode, 0)
+            self.assertIn('room "lib/net" may not use "tcp": it is not below', out.stdout)
 
     def test_limits_are_inclusive(self):
         out = Tree([("tests/x.c", function("test_x", 70)), ("tcp/tcp_y.c", LICENSE + "\n" * 599)]).gate("sizes")
