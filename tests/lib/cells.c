@@ -382,20 +382,39 @@ state_name(int state)
 	return state == STALE ? "none" : iw_cm_state_name(state);
 }
 
-static void
-check(uint32_t n)
-{
-	uint32_t host = stages[probe.stage].host;
-	int then = entries[n].then == SAME ? (int)stages[probe.stage].state : entries[n].then;
+static uint32_t entry; /* the one that applies */
 
-	compare("result", iw_err_name(probe.ret), iw_err_name(entries[n].ret));
+static const char *
+own_events(void)
+{
+	return entries[entry].own ? entries[entry].own : stages[probe.stage].own;
+}
+
+static const char *
+peer_events(void)
+{
+	return entries[entry].peer ? entries[entry].peer : stages[probe.stage].peer;
+}
+
+static bool
+is_told_all(void)
+{
+	return !strcmp(probe.subject->story, own_events()) && !strcmp(probe.subject->peer->story, peer_events());
+}
+
+static void
+check(void)
+{
+	int then = entries[entry].then == SAME ? (int)stages[probe.stage].state : entries[entry].then;
+
+	compare("result", iw_err_name(probe.ret), iw_err_name(entries[entry].ret));
 	compare("state", state_name(probe.then), state_name(then));
-	compare("own events", parties[host].story, entries[n].own ? entries[n].own : stages[probe.stage].own);
-	compare("peer's events", parties[!host].story, entries[n].peer ? entries[n].peer : stages[probe.stage].peer);
-	if (net->heard && strcmp(entries[n].wire, ANY) && probe.stage < CELLS_IN_REFUSAL)
-		compare("on the wire", net->heard(), entries[n].wire);
+	compare("own events", probe.subject->story, own_events());
+	compare("peer's events", probe.subject->peer->story, peer_events());
+	if (net->heard && strcmp(entries[entry].wire, ANY) && probe.stage < CELLS_IN_REFUSAL)
+		compare("on the wire", net->heard(), entries[entry].wire);
 	if (then == STALE)
-		assert_int_equal(iw_cm_destroy(parties[host].e, probe.id), -IW_E_STALE);
+		assert_int_equal(iw_cm_destroy(probe.subject->e, probe.id), -IW_E_STALE);
 }
 
 static uint32_t
@@ -411,11 +430,10 @@ entry_of(enum cells_stage stage, enum cells_call call)
 bool
 cells_play(enum cells_stage stage, enum cells_call call, enum cells_stage other)
 {
-	uint32_t n = entry_of(stage, call);
-
 	if (!strcmp(grid[stage][call], "-") || (call == CELLS_MIGRATE && !net->migrate))
 		return false;
-	assert_true(n < sizeof(entries) / sizeof(entries[0]));
+	entry = entry_of(stage, call);
+	assert_true(entry < sizeof(entries) / sizeof(entries[0]));
 	memset(&probe, 0, sizeof(probe));
 	probe.name = cells_name(stage, call);
 	probe.call = call;
@@ -432,8 +450,9 @@ cells_play(enum cells_stage stage, enum cells_call call, enum cells_stage other)
 	net->settle(); /* who sleeps finds it all at once */
 	net->sleep(0, false);
 	net->sleep(1, false);
+	(void)net->until(is_told_all);
 	net->settle();
-	check(n);
+	check();
 	for (int i = 0; i < 2; i++)
 		party_clear(&parties[i]);
 	clear_others();

@@ -53,8 +53,7 @@ enum cells_stage {
 };
 #define CELLS_AT_REST CELLS_IN_REQUEST
 
-/* What an event is delivered for, of another id of the same engine, while its handler makes the call. */
-enum cells_other { CELLS_NO_OTHER = CELLS_IN_REQUEST - 1 };
+#define CELLS_NO_OTHER CELLS_IDLE
 
 struct cells_net {
 	struct iw_engine *engine[3]; /* two that talk; the third, NULL if there is none, is the peer of other ids */
@@ -73,7 +72,8 @@ struct cells_net {
 };
 
 void cells_open(const struct cells_net *net);
-/* One cell: false: there is none.  other: the call is made by the handler of such an event (CELLS_IN_*). */
+/* One cell; false: there is none.  other: the call is made by the handler of such an event (CELLS_IN_*) of another id
+ * of the same engine; or CELLS_NO_OTHER. */
 bool cells_play(enum cells_stage stage, enum cells_call call, enum cells_stage other);
 void cells_close(void);
 
