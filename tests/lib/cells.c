@@ -295,7 +295,7 @@ probe_in_own(enum cells_stage stage)
 	probe.at = event_of(stage);
 	parties[0].answer = PARTY_ACCEPTS;
 	b->answer = stage == CELLS_IN_REFUSAL ? PARTY_REJECTS : PARTY_ACCEPTS;
-	parties[0].timewait = stage == CELLS_IN_TIMEWAIT;
+	parties[0].attr.timewait_exit = stage == CELLS_IN_TIMEWAIT;
 	if (stage >= CELLS_IN_DISCONNECT)
 		do_up();
 	probe.armed = true;
@@ -345,7 +345,7 @@ probe_in_other(enum cells_stage other)
 	probe.armed = true;
 	p->id = iw_cm_create(p->e, passive ? on_far : on_near, p);
 	p->to = net->addr(passive ? host : 2, other == CELLS_IN_REFUSAL ? NOBODY : OTHER_PORT);
-	p->timewait = probe.at == IW_CM_TIMEWAIT_EXIT;
+	p->attr.timewait_exit = probe.at == IW_CM_TIMEWAIT_EXIT;
 	assert_int_equal(do_call(p, CELLS_CONNECT), 0);
 	assert_true(net->until(is_probed));
 }

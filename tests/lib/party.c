@@ -87,10 +87,9 @@ party_post(struct party *p, enum iw_wr_opcode opcode, uint32_t len)
 static int
 connect_to_peer(struct party *p)
 {
-	struct iw_cm_attr attr = {.require_peer_to_peer = true, .timewait_exit = p->timewait};
 	struct iw_qp *before = p->qp;
 
-	return use_qp(p, before, iw_cm_connect(p->e, p->id, &p->to, new_qp(p), &attr));
+	return use_qp(p, before, iw_cm_connect(p->e, p->id, &p->to, new_qp(p), &p->attr));
 }
 
 static int
@@ -147,7 +146,8 @@ party_clear(struct party *p)
 	p->id = p->before = 0;
 	p->posted = p->completed = 0;
 	p->answer = PARTY_KEEPS;
-	p->poor = p->timewait = false;
+	p->poor = false;
+	p->attr = (struct iw_cm_attr){.require_peer_to_peer = true};
 	p->story[0] = 0;
 }
 
@@ -168,6 +168,7 @@ party_open(struct party *p, struct iw_engine *engine, struct iw_domain *domain, 
 
 	memset(p, 0, sizeof(*p));
 	p->host = host;
+	p->attr.require_peer_to_peer = true;
 	p->e = engine;
 	p->pd = iw_pd_create(domain);
 	p->cq = iw_cq_create(engine, 256, NULL, NULL);

@@ -20,8 +20,8 @@ struct party {
 	iw_cm_id before;                   /* the one that a new request took the place of */
 	struct iw_qp *qp, *qps[PARTY_QPS]; /* the last one made, and all */
 	enum { PARTY_KEEPS, PARTY_ACCEPTS, PARTY_REJECTS } answer;
-	bool poor;     /* posts no receives */
-	bool timewait; /* wants TIMEWAIT_EXIT */
+	bool poor;              /* posts no receives */
+	struct iw_cm_attr attr; /* of connect; at first: peer-to-peer is required */
 	uint32_t posted, completed;
 	char story[256];
 };

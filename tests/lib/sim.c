@@ -270,15 +270,18 @@ transmit(struct sim *s, uint32_t from, struct rte_mbuf *m)
 }
 
 static void
-receive_raw(struct sim *s, struct iw_engine *e, struct rte_mbuf **m, uint32_t n)
+receive_raw(struct sim *s, const struct sim_host *h, struct rte_mbuf **m, uint32_t n)
 {
+	struct iw_engine *e = h->engine;
 	struct net_icmp_err err;
 	struct net_pkt pkt;
 
 	for (uint32_t i = 0; i < n; i++) {
 		enum net_verdict v = net_rx(e->net, m[i], s->now_ns, &pkt, &err);
 
-		if (v == NET_TCP)
+		if (v == NET_TCP && h->deaf)
+			rte_pktmbuf_free(m[i]);
+		else if (v == NET_TCP)
 			tcp_rx(e->tcp, m[i], &pkt, s->now_ns);
 		else if (v == NET_HOST)
 			rte_pktmbuf_free(m[i]);
@@ -300,7 +303,7 @@ receive(struct sim *s, uint32_t host)
 			m[n++] = f.m;
 	}
 	if (s->host[host].raw)
-		receive_raw(s, s->host[host].engine, m, n);
+		receive_raw(s, &s->host[host], m, n);
 	else
 		engine_rx(s->host[host].engine, m, n, s->now_ns, NULL, NULL);
 	return n;

@@ -26,6 +26,7 @@ struct sim_host {
 	struct rte_mempool *data_pool, *ctl_pool;
 	bool cut;    /* its cable is out: nothing in or out */
 	bool asleep; /* it is not polled: what comes waits (sim_sleep) */
+	bool deaf;   /* raw: its TCP hears nothing */
 	bool raw;    /* no cm, no QPs: a test uses its tcp by hand (raw.h) */
 };
 
