@@ -32,6 +32,8 @@ static struct {
 	iw_cm_id id;
 } probe;
 
+static bool without_listener;
+
 const char *
 cells_name(enum cells_stage stage, enum cells_call call)
 {
@@ -68,6 +70,10 @@ run_probe(void)
 	parties[0].story[0] = parties[1].story[0] = 0;
 	if (net->listen_in)
 		net->listen_in(p->host);
+	if (without_listener) {
+		assert_int_equal(iw_cm_destroy(p->e, p->listener), 0);
+		p->listener = 0;
+	}
 	probe.calling = true;
 	probe.ret = do_call(p, probe.call);
 	probe.calling = false;
@@ -456,6 +462,8 @@ cells_play(enum cells_stage stage, enum cells_call call, enum cells_stage other)
 	for (int i = 0; i < 2; i++)
 		party_clear(&parties[i]);
 	clear_others();
+	if (!parties[1].listener)
+		parties[1].listener = party_listen(&parties[1], on_event, PORT);
 	net->settle();
 	return true;
 }
@@ -468,6 +476,7 @@ cells_open(const struct cells_net *with)
 {
 	net = with;
 	differences = 0;
+	without_listener = false;
 	memset(&near, 0, sizeof(near));
 	for (uint32_t i = 0; i < 2; i++) {
 		party_open(&parties[i], net->engine[i], net->domain[i], i);
@@ -481,6 +490,18 @@ cells_open(const struct cells_net *with)
 	for (int i = 0; i < 2; i++)
 		party_clear(&parties[i]);
 	net->settle();
+}
+
+void
+cells_without_listener(void)
+{
+	without_listener = true;
+}
+
+bool
+cells_has_listener(enum cells_stage stage)
+{
+	return stages[stage].host == 1;
 }
 
 void

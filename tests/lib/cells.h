@@ -75,6 +75,10 @@ void cells_open(const struct cells_net *net);
 /* One cell; false: there is none.  other: the call is made by the handler of such an event (CELLS_IN_*) of another id
  * of the same engine; or CELLS_NO_OTHER. */
 bool cells_play(enum cells_stage stage, enum cells_call call, enum cells_stage other);
+/* From now on the listener is destroyed right before the call: ids that were shown to the user live on. */
+void cells_without_listener(void);
+/* Is it an id that came in at one? */
+bool cells_has_listener(enum cells_stage stage);
 void cells_close(void);
 
 /* "DISCONNECT in ACCEPTED" */

@@ -183,6 +183,19 @@ test_in_handler_of_another(void **state)
 	close_net();
 }
 
+/* Whoever was shown lives on, in each stage, as if nothing had been. */
+static void
+test_without_listener(void **state)
+{
+	(void)state;
+	open_net();
+	cells_without_listener();
+	for (uint32_t stage = 0; stage < CELLS_STAGES; stage++)
+		if (cells_has_listener((enum cells_stage)stage))
+			sweep(stage, stage + 1, CELLS_NO_OTHER);
+	close_net();
+}
+
 int
 main(void)
 {
@@ -190,6 +203,7 @@ main(void)
 		cmocka_unit_test(test_at_rest),
 		cmocka_unit_test(test_in_own_handler),
 		cmocka_unit_test(test_in_handler_of_another),
+		cmocka_unit_test(test_without_listener),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
