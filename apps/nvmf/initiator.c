@@ -56,7 +56,10 @@ memory_len(const struct initiator *i)
 static int
 open_objects(struct initiator *i)
 {
-	struct iw_qp_attr attr = {.sq_depth = 2u * i->depth, .rq_depth = i->depth, .max_ird = IW_MAX_IRD};
+	struct iw_qp_attr attr = {.sq_depth = 2u * i->depth,
+				  .rq_depth = i->depth,
+				  .max_ird = IW_MAX_IRD,
+				  .recv_back_pressure = true}; /* it may be slow to take responses */
 	int err = -IW_E_NOMEM;
 
 	i->memory = mmap(NULL, memory_len(i), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -23,8 +23,7 @@
 #define BUF 1048576
 #define SPECIFIC(sc) (NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | (sc))
 #define MEDIA(sc) (NVME_SCT_MEDIA << NVME_SCT_SHIFT | (sc))
-#define STATUS 0x7ff        /* without "do not retry" */
-#define ENDS_PATIENCE 20000 /* turns */
+#define STATUS 0x7ff /* without "do not retry" */
 
 struct nvmf_ends {
 	struct target target;
@@ -47,9 +46,19 @@ int nvmf_ends_close(void **state);
 void nvmf_ends_open_with(const char *const *spec, int n);
 
 void nvmf_ends_turns(int n);
-/* Turns until *flag is set; fails when it takes too long. */
+/* When a test gives up: 10 s from now.  One turn; false: it is time to. */
+uint64_t nvmf_ends_deadline(void);
+bool nvmf_ends_turn(uint64_t deadline);
+/* Turns until *flag is set, until so many connections of hosts are left, or until n responses are there; they fail
+ * when it takes too long. */
 void nvmf_ends_await(const bool *flag);
+void nvmf_ends_await_conns(int num);
+void nvmf_ends_await_responses(struct initiator *i, struct nvme_response *r, int n);
+/* A file for a namespace: its name and descriptor; -1: no direct I/O in that folder, or no io_uring here. */
+int nvmf_ends_make_file(const char *folder, off_t len, char *path, size_t path_len);
 void nvmf_ends_hang_up(struct initiator *i);
+/* A controller's two queues, of any host: admin is enabled, io (if any) has that many entries. */
+int nvmf_ends_connect(struct initiator *admin, struct initiator *io, const char *host, uint16_t depth);
 /* Starts a queue; up or ended afterwards. */
 void nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const uint8_t *private);
 /* The admin queue with its controller enabled; the same and an I/O queue. */
