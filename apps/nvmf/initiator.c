@@ -82,11 +82,11 @@ open_objects(struct initiator *i)
 
 int
 initiator_connect(struct initiator *i, struct iw_engine *engine, struct iw_pd *pd, const struct iw_addr *addr,
-		  uint16_t qid, uint16_t depth, uint32_t in_capsule, const uint8_t *private)
+		  uint16_t qid, uint16_t depth, uint32_t in_capsule, const struct iw_cm_attr *attr)
 {
 	struct private_request r = {.qid = qid, .hrqsize = depth, .hsqsize = (uint16_t)(depth - 1)};
 	uint8_t raw[CAPSULE_PRIVATE];
-	struct iw_cm_attr attr = {.private_data = private ? private : raw, .private_len = sizeof(raw)};
+	struct iw_cm_attr right = {.private_data = raw, .private_len = sizeof(raw)};
 	int err;
 
 	memset(i, 0, sizeof(*i));
@@ -96,7 +96,7 @@ initiator_connect(struct initiator *i, struct iw_engine *engine, struct iw_pd *p
 	err = open_objects(i);
 	if (err == 0) {
 		i->id = iw_cm_create(engine, on_event, i);
-		err = i->id ? iw_cm_connect(engine, i->id, addr, i->qp, &attr) : -IW_E_NOMEM;
+		err = i->id ? iw_cm_connect(engine, i->id, addr, i->qp, attr ? attr : &right) : -IW_E_NOMEM;
 	}
 	if (err != 0)
 		initiator_close(i);

@@ -116,7 +116,6 @@ open_ends(void)
 	memset(memory, 0xa5, sizeof(memory));
 	ends.buf = memory + GUARD;
 	ends.mr = iw_mr_reg(ends.pd, ends.buf, BUF, IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE, NULL);
-	ends.read_only_mr = iw_mr_reg(ends.pd, ends.buf, BUF, IW_REMOTE_READ, NULL);
 }
 
 void
@@ -169,7 +168,6 @@ nvmf_ends_close(void **state)
 	assert_int_equal(ends.target.bufs.num_free, ends.target.bufs.num);
 	serve_close(&ends.server);
 	iw_mr_dereg(ends.mr);
-	iw_mr_dereg(ends.read_only_mr);
 	iw_pd_destroy(ends.pd);
 	host_close(&ends.near);
 	host_close(&ends.far);
@@ -180,14 +178,14 @@ nvmf_ends_close(void **state)
 }
 
 void
-nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const uint8_t *private)
+nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr)
 {
 	struct iw_addr addr;
 
 	assert_int_equal(iw_addr_parse("192.0.2.1", &addr), 0);
 	addr.port = PORT;
 	assert_int_equal(initiator_connect(i, ends.near.engine, ends.pd, &addr, qid, depth,
-					   qid ? EXEC_CAPSULE_DATA : EXEC_CAPSULE_ADMIN, private),
+					   qid ? EXEC_CAPSULE_DATA : EXEC_CAPSULE_ADMIN, attr),
 			 0);
 	i->turn = turn;
 	for (uint64_t end = nvmf_ends_deadline(); !i->up && !i->ended && nvmf_ends_turn(end);)
@@ -255,6 +253,33 @@ struct nvme_command
 nvmf_ends_command(uint8_t opcode, uint32_t lba, uint32_t blocks, struct sgl sgl)
 {
 	return (struct nvme_command){.opcode = opcode, .nsid = 1, .cdw10 = lba, .cdw12 = blocks - 1, .sgl = sgl};
+}
+
+/* Past the target. */
+static void
+whole_disk(enum bdev_op op, uint8_t *data)
+{
+	struct bdev_io io = {.op = op, .len = DISK, .iov[0] = {data, DISK}, .iovcnt = 1};
+
+	assert_true(bdev_submit(ends.target.subsys[0].ns[0].bdev, &io));
+}
+
+void
+nvmf_ends_fill_disk(void)
+{
+	nvmf_ends_fill(ends.disk, DISK, 3);
+	whole_disk(BDEV_WRITE, ends.disk);
+}
+
+void
+nvmf_ends_untouched(void)
+{
+	static uint8_t now[DISK];
+
+	for (int i = 0; i < BUF; i++)
+		assert_int_equal(ends.buf[i], 0xa5);
+	whole_disk(BDEV_READ, now);
+	assert_memory_equal(now, ends.disk, DISK);
 }
 
 void

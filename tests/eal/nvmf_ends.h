@@ -20,6 +20,7 @@
 #define NQN "nqn.2026-11.org.example:disk"
 #define HOST "nqn.2026-11.org.example:host"
 #define BLOCKS 4096 /* of the first namespace: 2 MiB in blocks of 512 */
+#define DISK (BLOCKS * 512)
 #define BUF 1048576
 #define SPECIFIC(sc) (NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | (sc))
 #define MEDIA(sc) (NVME_SCT_MEDIA << NVME_SCT_SHIFT | (sc))
@@ -33,7 +34,8 @@ struct nvmf_ends {
 	struct initiator admin, io;
 	int cntlid;
 	uint8_t *buf; /* the host's memory, BUF octets */
-	struct iw_mr *mr, *read_only_mr;
+	struct iw_mr *mr;
+	uint8_t disk[DISK]; /* what nvmf_ends_fill_disk() put on namespace 1 */
 };
 
 extern struct nvmf_ends ends;
@@ -59,8 +61,8 @@ int nvmf_ends_make_file(const char *folder, off_t len, char *path, size_t path_l
 void nvmf_ends_hang_up(struct initiator *i);
 /* A controller's two queues, of any host: admin is enabled, io (if any) has that many entries. */
 int nvmf_ends_connect(struct initiator *admin, struct initiator *io, const char *host, uint16_t depth);
-/* Starts a queue; up or ended afterwards. */
-void nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const uint8_t *private);
+/* Starts a queue, with the right private data if attr is NULL; up or ended afterwards. */
+void nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr);
 /* The admin queue with its controller enabled; the same and an I/O queue. */
 void nvmf_ends_admin(void);
 void nvmf_ends_io(void);
@@ -71,6 +73,9 @@ int nvmf_ends_send_raw(struct initiator *i, const uint8_t *raw, uint32_t len);
 /* The host's memory; a command on blocks of namespace 1. */
 struct sgl nvmf_ends_keyed(uint32_t len);
 struct nvme_command nvmf_ends_command(uint8_t opcode, uint32_t lba, uint32_t blocks, struct sgl sgl);
+/* Puts a pattern on namespace 1; later: neither it nor the host's memory was written. */
+void nvmf_ends_fill_disk(void);
+void nvmf_ends_untouched(void);
 void nvmf_ends_fill(uint8_t *p, uint32_t len, uint32_t seed);
 
 #endif

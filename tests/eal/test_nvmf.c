@@ -275,12 +275,13 @@ test_queue_smaller_than_the_connection(void **state)
 	struct nvme_command c = {.opcode = nvme_cmd_flush, .nsid = 1};
 	struct private_request room = {.qid = 1, .hrqsize = 128, .hsqsize = 127};
 	uint8_t raw[CAPSULE_PRIVATE];
+	struct iw_cm_attr attr = {.private_data = raw, .private_len = sizeof(raw)};
 	struct nvme_response r;
 
 	(void)state;
 	nvmf_ends_admin();
 	capsule_private_emit(&room, raw);
-	nvmf_ends_start(&ends.io, 1, 3, raw);
+	nvmf_ends_start(&ends.io, 1, 3, &attr);
 	assert_int_equal(initiator_fabrics_connect(&ends.io, NQN, HOST, (uint16_t)ends.cntlid, 0), ends.cntlid);
 	for (int i = 0; i < 7; i++) {
 		assert_true(initiator_call(&ends.io, &c, NULL, 0, &r));
