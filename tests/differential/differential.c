@@ -3,7 +3,8 @@
  * smaller.
  *     differential short           both roles, both families, everything at once
  *     differential all [SEED]      each impairment alone, too
- *     differential goodput [RUNS]  against Linux to Linux over the same line: medians, and whether ours is below 0.9
+ *     differential goodput [RUNS [LINE]]  against Linux to Linux over the same line: medians, and whether ours is below
+ *                                  0.9; of all lines or one (0..5)
  * Prints a line for each case and `N passed, N failed`; exit status 77: it cannot run here, and why (in CI: 1). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +160,7 @@ main(int argc, char **argv)
 		return cannot(why);
 	prctl(PR_SET_TIMERSLACK, 1000);
 	if (strcmp(what, "goodput") == 0)
-		goodput(&world, number ? (uint32_t)number : 5, &passed, &failed);
+		goodput(&world, number ? (uint32_t)number : 7, argc > 3 ? argv[3] : NULL, &passed, &failed);
 	else
 		grid(strcmp(what, "all") == 0, number ? number : 1);
 	printf("%u passed, %u failed\n", passed, failed);

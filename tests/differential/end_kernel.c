@@ -25,7 +25,8 @@ struct kernel {
 	struct end end;
 	int tap, listener, sock;
 	bool blocked; /* its send buffer is full */
-	uint8_t buf[CHUNK];
+	uint8_t in[CHUNK], out[CHUNK];
+	uint32_t next, ready; /* of out */
 };
 
 static bool
@@ -254,9 +255,9 @@ receive(struct kernel *k)
 	ssize_t n = 1;
 
 	for (uint32_t i = 0; i < 64 && n > 0; i++) {
-		n = recv(k->sock, k->buf, CHUNK, 0);
+		n = recv(k->sock, k->in, CHUNK, 0);
 		if (n > 0)
-			stream_got(s, k->buf, (uint32_t)n);
+			stream_got(s, k->in, (uint32_t)n);
 	}
 	if (n == 0)
 		s->eof = true;
@@ -264,22 +265,37 @@ receive(struct kernel *k)
 		s->failed = !say("recv");
 }
 
+/* Octets that were made and that its buffer did not take wait in k->out. */
+static bool
+transmit_some(struct kernel *k)
+{
+	struct stream *s = &k->end.stream;
+	ssize_t n;
+
+	if (k->next == k->ready) {
+		k->ready = stream_fill(s, k->out, CHUNK);
+		k->next = 0;
+	}
+	if (k->ready == 0)
+		return false;
+	n = send(k->sock, k->out + k->next, k->ready - k->next, MSG_NOSIGNAL);
+	if (n < 0 && errno != EAGAIN)
+		s->failed = !say("send");
+	if (n > 0) {
+		stream_sent(s, k->out + k->next, (uint32_t)n);
+		k->next += (uint32_t)n;
+	}
+	k->blocked = k->next < k->ready;
+	return !k->blocked;
+}
+
 static void
 transmit(struct kernel *k)
 {
 	struct stream *s = &k->end.stream;
-	uint32_t want;
-	ssize_t n;
 
-	k->blocked = false;
-	for (uint32_t i = 0; i < 8 && !k->blocked && (want = stream_fill(s, k->buf, CHUNK)) > 0; i++) {
-		n = send(k->sock, k->buf, want, MSG_NOSIGNAL);
-		k->blocked = n < (ssize_t)want;
-		if (n > 0)
-			stream_sent(s, k->buf, (uint32_t)n);
-		else if (errno != EAGAIN)
-			s->failed = !say("send");
-	}
+	for (uint32_t i = 0; i < 8 && transmit_some(k); i++)
+		;
 	if (s->sent == s->want && !s->closed)
 		s->closed = shutdown(k->sock, SHUT_WR) == 0;
 }

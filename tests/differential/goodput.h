@@ -8,7 +8,8 @@
 
 #define GOODPUT_RUNS 31
 
-/* Medians of so many runs (at most GOODPUT_RUNS); counts a failure for each share below 0.9. */
-void goodput(struct world *w, uint32_t runs, uint32_t *passed, uint32_t *failed);
+/* Medians of at least so many runs, and of up to GOODPUT_RUNS as long as a share is below 0.9; only: the number of the
+ * one line to look at, or NULL.  Counts a failure for each share below 0.9. */
+void goodput(struct world *w, uint32_t runs, const char *only, uint32_t *passed, uint32_t *failed);
 
 #endif

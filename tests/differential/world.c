@@ -7,7 +7,8 @@
 #include <time.h>
 
 #define SEC UINT64_C(1000000000)
-#define BURST 64 /* frames of one end before the other has its turn */
+#define BURST 64            /* frames of one end before the other has its turn */
+#define NAP UINT64_C(20000) /* ns: what is due a little later is done then, too */
 
 uint64_t
 world_clock(void)
@@ -96,6 +97,7 @@ rest(struct world *w, uint64_t until_ns)
 	until_ns = relay_next(&w->relay) < until_ns ? relay_next(&w->relay) : until_ns;
 	if (until_ns <= now)
 		return;
+	until_ns += NAP;
 	wait.tv_sec = (time_t)((until_ns - now) / SEC);
 	wait.tv_nsec = (long)((until_ns - now) % SEC);
 	ppoll(fd, n, &wait, NULL);
