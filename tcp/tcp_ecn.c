@@ -58,7 +58,7 @@ tcp_ecn_rx(const struct tcp *tcp, struct tcp_conn *c, uint8_t codepoint, uint8_t
 {
 	bool ce = codepoint == TCP_ECN_CE;
 
-	if (!tcp_conn_has(c, TCP_CONN_ECN) || (flags & TCP_SYN)) /* CE on a SYN tells nothing: RFC 8257 §3.6 */
+	if (!tcp_conn_has(c, TCP_CONN_ECN))
 		return false;
 	if (is_dctcp(tcp))
 		return rx_dctcp(c, ce);

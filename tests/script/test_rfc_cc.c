@@ -158,6 +158,9 @@ SCRIPT_WITH(test_RFC8257_syn_ack, &dctcp, LISTEN, IN(S | E | W, 0, 0, 0, .opt = 
 SCRIPT_WITH(test_RFC8257_ce_on_syn_ack, &dctcp, OPEN, OUT(S | E | W, 0, 0, 0),
 	    IN(S | A | E, 0, 1, 0, .opt = O_MSS, .ecn = CE), OUT(A, 1, 1, 0, IS(ECT0)), SEND(100),
 	    OUT(A, 1, 1, 100, IS(ECT0)));
+SCRIPT_WITH(test_RFC8257_ce_on_text_of_syn_ack, &dctcp, OPEN, OUT(S | E | W, 0, 0, 0),
+	    IN(S | A | E, 0, 1, 100, .opt = O_MSS, .ecn = CE), OUT(A, 1, 101, 0, IS(ECT0)), GOT(100),
+	    IN(A, 101, 1, 100, .ecn = CE), OUT(A | E, 1, 201, 0));
 SCRIPT_WITH(test_RFC8257_no_ecn, &dctcp, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0, IS(NOT_ECT)),
 	    IN(A, 1, 1, 0), SEND(100), OUT(A, 1, 1, 100, IS(NOT_ECT)));
 
@@ -246,6 +249,7 @@ main(void)
 		cmocka_unit_test(test_RFC8257_syn),
 		cmocka_unit_test(test_RFC8257_syn_ack),
 		cmocka_unit_test(test_RFC8257_ce_on_syn_ack),
+		cmocka_unit_test(test_RFC8257_ce_on_text_of_syn_ack),
 		cmocka_unit_test(test_RFC8257_no_ecn),
 		cmocka_unit_test(test_RFC8257_alpha_at_first),
 		cmocka_unit_test(test_RFC8257_alpha_decays),
