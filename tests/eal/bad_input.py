@@ -43,6 +43,8 @@ LINES = [
     ("MTU beyond a packet buffer", "app", ["--mtu", "65535", *PING], "MTU of 65535", {"vdev": NULL}),
     ("neither end", "app", [*ME, "ping"], "say either -s (server) or -c (client)", {}),
     ("both ends", "app", [*PING, "-s"], "say either -s (server) or -c (client)", {}),
+    ("connections of a server", "app", [*ME, "ping", "-s", "-n", "2"], "-n is for a client (-c)", {}),
+    ("no connection", "app", [*ME, "ping", "-c", "-a", SERVER, "-n", "0"], "-n 0: not a number from 1", {}),
     ("client of nobody", "app", [*ME, "ping", "-c"], "-a ADDRESS of the server is needed", {}),
     ("payload of nothing", "app", [*PING, "-S", "0"], "-S 0: not a number from 1 to 65535", {}),
     ("payload too long", "app", [*PING, "-S", "65536"], "-S 65536: not a number from 1 to 65535", {}),
