@@ -15,12 +15,21 @@
 #define END_CLIENT_PORT 3333
 #define END_FDS 2
 
+#define END_LAZY_NS 2000000 /* between two readings of a lazy end ... */
+#define END_LAZY_BUF 32768  /* ... whose receive buffer is so large that it fills meanwhile */
+
 struct end;
+
+struct end_config {
+	int host;
+	bool v6, listens; /* else IPv4, connects */
+	bool lazy;        /* its application reads seldom: the window closes again and again */
+};
 
 struct end_kind {
 	const char *name;
-	/* An end of host number `host`; v6: it talks IPv6; listens: else it connects.  NULL: said why on stderr. */
-	struct end *(*open)(int host, bool v6, bool listens, uint64_t now_ns);
+	/* NULL: said why on stderr. */
+	struct end *(*open)(const struct end_config *config, uint64_t now_ns);
 	void (*close)(struct end *e);
 	/* The next frame that it sends; 0: none now. */
 	uint32_t (*take)(struct end *e, uint8_t *frame, uint32_t max);
@@ -37,10 +46,14 @@ struct end_kind {
 struct end {
 	const struct end_kind *kind;
 	struct stream stream;
-	bool v6, listens;
+	struct end_config config;
+	uint64_t read_ns; /* a lazy one reads again */
 };
 
 extern const struct end_kind end_kernel, end_own;
+
+/* A lazy end's turn to read; then the next one is due END_LAZY_NS later. */
+bool end_may_read(struct end *e, uint64_t now_ns);
 
 /* Whether this process may make namespaces and TAP devices; else the reason. */
 const char *end_kernel_missing(void);

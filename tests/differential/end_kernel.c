@@ -170,14 +170,15 @@ address(int host, bool v6, uint16_t port, struct sockaddr_storage *to)
 
 /* A socket with CUBIC, bound. */
 static int
-make_socket(int host, bool v6, uint16_t port)
+make_socket(const struct end_config *config, uint16_t port)
 {
 	struct sockaddr_storage at;
-	socklen_t len = address(host, v6, port, &at);
-	int s = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	socklen_t len = address(config->host, config->v6, port, &at);
+	int s = socket(config->v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int buf = END_LAZY_BUF;
 
-	if (s >= 0 && setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0 &&
-	    bind(s, (struct sockaddr *)&at, len) == 0)
+	if (s >= 0 && (!config->lazy || setsockopt(s, SOL_SOCKET, SO_RCVBUF, &buf, sizeof(buf)) == 0) &&
+	    setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0 && bind(s, (struct sockaddr *)&at, len) == 0)
 		return s;
 	say("socket with CUBIC");
 	if (s >= 0)
@@ -186,16 +187,17 @@ make_socket(int host, bool v6, uint16_t port)
 }
 
 static bool
-start(struct kernel *k, int host)
+start(struct kernel *k)
 {
+	const struct end_config *c = &k->end.config;
 	struct sockaddr_storage to;
-	socklen_t len = address(!host, k->end.v6, END_PORT, &to);
+	socklen_t len = address(!c->host, c->v6, END_PORT, &to);
 
-	if (k->end.listens) {
-		k->listener = make_socket(host, k->end.v6, END_PORT);
+	if (c->listens) {
+		k->listener = make_socket(c, END_PORT);
 		return k->listener >= 0 && (listen(k->listener, 4) == 0 || say("listen"));
 	}
-	k->sock = make_socket(host, k->end.v6, END_CLIENT_PORT);
+	k->sock = make_socket(c, END_CLIENT_PORT);
 	return k->sock >= 0 &&
 	       (connect(k->sock, (struct sockaddr *)&to, len) == 0 || errno == EINPROGRESS || say("connect"));
 }
@@ -216,17 +218,18 @@ kernel_close(struct end *e)
 
 /* The namespace lives as long as the device and the sockets. */
 static struct end *
-kernel_open(int host, bool v6, bool listens, uint64_t now_ns)
+kernel_open(const struct end_config *config, uint64_t now_ns)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
+	int host = config->host;
 
 	(void)now_ns;
 	if (!k)
 		return NULL;
-	k->end = (struct end){.kind = &end_kernel, .v6 = v6, .listens = listens};
+	k->end = (struct end){.kind = &end_kernel, .config = *config};
 	k->tap = k->listener = k->sock = -1;
 	if (unshare(CLONE_NEWNET) == 0 && set_all() && (k->tap = open_tap(host)) >= 0 && set_address4(host) &&
-	    set_address6(host) && start(k, host))
+	    set_address6(host) && start(k))
 		return &k->end;
 	kernel_close(&k->end);
 	return NULL;
@@ -307,7 +310,6 @@ kernel_turn(struct end *e, uint64_t now_ns)
 	struct tcp_info info = {0};
 	socklen_t len = sizeof(info);
 
-	(void)now_ns;
 	if (k->sock < 0 && k->listener >= 0)
 		k->sock = accept4(k->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (k->sock < 0 || e->stream.failed)
@@ -318,7 +320,7 @@ kernel_turn(struct end *e, uint64_t now_ns)
 	}
 	if (!e->stream.up)
 		return;
-	if (!e->stream.eof)
+	if (!e->stream.eof && end_may_read(e, now_ns))
 		receive(k);
 	transmit(k);
 }
@@ -326,19 +328,18 @@ kernel_turn(struct end *e, uint64_t now_ns)
 static uint64_t
 kernel_deadline(const struct end *e)
 {
-	(void)e;
-	return UINT64_MAX;
+	return e->config.lazy ? e->read_ns : UINT64_MAX;
 }
 
 static uint32_t
 kernel_fds(const struct end *e, struct pollfd fd[END_FDS])
 {
 	const struct kernel *k = (const struct kernel *)e;
-	bool waits = k->blocked || !e->stream.up;
+	bool waits = k->blocked || !e->stream.up, reads = !e->stream.eof && !(e->config.lazy && e->stream.up);
 
 	fd[0] = (struct pollfd){.fd = k->tap, .events = POLLIN};
 	fd[1] = (struct pollfd){.fd = k->sock >= 0 ? k->sock : k->listener,
-				.events = (short)((e->stream.eof ? 0 : POLLIN) | (waits ? POLLOUT : 0))};
+				.events = (short)((reads ? POLLIN : 0) | (waits ? POLLOUT : 0))};
 	return fd[1].events ? 2 : 1;
 }
 

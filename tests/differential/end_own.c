@@ -8,6 +8,7 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "net.h"
+#include "seq.h"
 #include "tcp.h"
 #include "tcp_conn.h"
 #include "tcp_loss.h"
@@ -22,6 +23,9 @@ struct own {
 	struct tcp *tcp;
 	uint32_t conn, bits;
 	uint64_t drawn;
+	uint32_t edge; /* the largest right edge that the peer has announced: it may take some of it back (RFC 7323
+			  §2.4) */
+	bool has_edge;
 	bool more; /* the last burst was full */
 	struct rte_mbuf *out[BURST];
 	uint32_t n_out, next_out;
@@ -52,34 +56,39 @@ own_close(struct end *e)
 }
 
 static bool
-start(struct own *o, int host, uint64_t now_ns)
+start(struct own *o, const struct end_config *c, uint64_t now_ns)
 {
-	struct iw_addr local = address(host, o->end.v6, o->end.listens ? END_PORT : END_CLIENT_PORT);
-	struct iw_addr remote = address(!host, o->end.v6, END_PORT);
+	struct iw_addr local = address(c->host, c->v6, c->listens ? END_PORT : END_CLIENT_PORT);
+	struct iw_addr remote = address(!c->host, c->v6, END_PORT);
 	uint32_t listener;
 
-	if (o->end.listens)
+	if (c->listens)
 		return tcp_listen(o->tcp, &local, 4, 9, &listener) == 0;
 	return tcp_open(o->tcp, &local, &remote, NULL, 5, now_ns, &o->conn) == 0;
 }
 
 static struct end *
-own_open(int host, bool v6, bool listens, uint64_t now_ns)
+own_open(const struct end_config *config, uint64_t now_ns)
 {
-	struct tcp_params params = {.max_conns = 4, .max_listeners = 1, .max_timewait = 4, .max_ooo_mbufs = 8192};
-	struct netif nif = {.mac = {2, 0, 0, 0, 0, (uint8_t)(host + 1)}, .prefix_len = v6 ? 64 : 24, .mtu = 1500};
+	struct tcp_params params = {.max_conns = 4,
+				    .max_listeners = 1,
+				    .max_timewait = 4,
+				    .max_ooo_mbufs = 8192,
+				    .rcv_buf = config->lazy ? END_LAZY_BUF : 0};
+	struct netif nif = {
+		.mac = {2, 0, 0, 0, 0, (uint8_t)(config->host + 1)}, .prefix_len = config->v6 ? 64 : 24, .mtu = 1500};
 	struct own *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
-	o->end = (struct end){.kind = &end_own, .v6 = v6, .listens = listens};
+	o->end = (struct end){.kind = &end_own, .config = *config};
 	o->env.data_pool = mbufpool_create("data", 2048, 0);
 	o->env.ctl_pool = mbufpool_create("ctl", 512, 0);
 	randombytes_buf(o->env.secret, sizeof(o->env.secret));
-	nif.addr = address(host, v6, 0);
+	nif.addr = address(config->host, config->v6, 0);
 	o->net = net_create(&o->env, &nif, 16, now_ns);
 	o->tcp = o->net ? tcp_create(&o->env, o->net, &params, now_ns) : NULL;
-	if (o->tcp && start(o, host, now_ns))
+	if (o->tcp && start(o, config, now_ns))
 		return &o->end;
 	fprintf(stderr, "our end does not start\n");
 	own_close(&o->end);
@@ -111,6 +120,21 @@ own_take(struct end *e, uint8_t *frame, uint32_t max)
 	return data ? len : 0;
 }
 
+static const struct tcp_conn *
+note_edge(struct own *o)
+{
+	const struct tcp_conn *c = o->conn ? tcp_conn_at(o->tcp, o->conn) : NULL;
+	uint32_t edge;
+
+	if (!c || c->state < TCP_ESTABLISHED || c->state >= TCP_TIME_WAIT)
+		return NULL;
+	edge = c->snd_una + c->snd_wnd;
+	if (!o->has_edge || iw_seq_gt(edge, o->edge))
+		o->edge = edge;
+	o->has_edge = true;
+	return c;
+}
+
 static void
 own_give(struct end *e, const uint8_t *frame, uint32_t len, uint64_t now_ns)
 {
@@ -130,6 +154,7 @@ own_give(struct end *e, const uint8_t *frame, uint32_t len, uint64_t now_ns)
 		tcp_icmp_err(o->tcp, &err, now_ns);
 	else if (v == NET_HOST)
 		rte_pktmbuf_free(m);
+	note_edge(o);
 }
 
 /* ---- the application ---- */
@@ -220,26 +245,22 @@ transmit(struct own *o, uint64_t now_ns)
 
 /* ---- a turn ---- */
 
-/* What was sent obeys both windows; a probe or the first retransmission may be a segment more (RFC 8985 §7.3, RFC 6675
- * §5 step 4.3). */
+/* What was sent obeys both windows; a probe may be an octet more than the peer's (RFC 9293 §3.8.6.1), a probe of the
+ * tail or the first retransmission a segment more than cwnd (RFC 8985 §7.3, RFC 6675 §5 step 4.3). */
 static void
 emit(struct own *o, uint64_t now_ns)
 {
-	struct tcp_info before = {0}, i;
-	struct tcp_conn *c;
+	const struct tcp_conn *c = note_edge(o);
+	uint32_t before = c ? c->snd_nxt : 0;
+	uint64_t again = c ? c->retransmits : 0;
 
-	if (!o->conn || !tcp_conn_info(o->tcp, o->conn, &before)) {
-		o->more = tcp_tx_emit(o->tcp, BURST, now_ns) == BURST;
-		return;
-	}
 	o->more = tcp_tx_emit(o->tcp, BURST, now_ns) == BURST;
-	if (!tcp_conn_info(o->tcp, o->conn, &i) || i.state < TCP_ESTABLISHED || i.state >= TCP_TIME_WAIT)
+	c = c ? note_edge(o) : NULL;
+	if (!c || (c->snd_nxt == before && c->retransmits == again))
 		return;
-	c = tcp_conn_at(o->tcp, o->conn);
-	if (i.in_flight > i.snd_wnd + 1 || ((i.in_flight != before.in_flight || i.retransmits != before.retransmits) &&
-					    tcp_loss_pipe(c) > i.cwnd + i.emss)) {
-		fprintf(stderr, "our end: %u octets sent, %u in flight, window %u, cwnd %u\n", i.in_flight,
-			tcp_loss_pipe(c), i.snd_wnd, i.cwnd);
+	if (iw_seq_gt(c->snd_nxt, o->edge + 1) || tcp_loss_pipe(c) > c->cc.cwnd + c->emss) {
+		fprintf(stderr, "our end: sent up to %d octets of the window, %u in flight, cwnd %u\n",
+			(int)(c->snd_nxt - o->edge), tcp_loss_pipe(c), c->cc.cwnd);
 		o->end.stream.failed = true;
 	}
 }
@@ -253,7 +274,8 @@ own_turn(struct end *e, uint64_t now_ns)
 	tcp_tick(o->tcp, now_ns);
 	note_ready(o);
 	if (e->stream.up && !e->stream.failed) {
-		receive(o, now_ns);
+		if (end_may_read(e, now_ns))
+			receive(o, now_ns);
 		transmit(o, now_ns);
 	}
 	emit(o, now_ns);
@@ -264,7 +286,9 @@ own_deadline(const struct end *e)
 {
 	const struct own *o = (const struct own *)e;
 
-	return o->more ? 0 : iw_time_min(tcp_deadline(o->tcp), net_deadline(o->net));
+	uint64_t at = iw_time_min(tcp_deadline(o->tcp), net_deadline(o->net));
+
+	return o->more ? 0 : e->config.lazy ? iw_time_min(at, e->read_ns) : at;
 }
 
 static uint32_t

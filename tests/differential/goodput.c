@@ -31,7 +31,7 @@ measure(struct world *w, enum way way, const struct relay_params *line, uint64_t
 	uint64_t limit = world_clock() + 10 * SEC, begin, got = 0;
 	struct stream *sink;
 
-	if (!world_open(w, ways[way].kind, false, line, seed))
+	if (!world_open(w, ways[way].kind, false, false, line, seed))
 		return 0;
 	world_streams(w, seed, STREAM_ENDLESS, STREAM_ENDLESS);
 	sink = &w->end[1]->stream;

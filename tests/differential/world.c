@@ -19,21 +19,35 @@ world_clock(void)
 	return (uint64_t)t.tv_sec * SEC + (uint64_t)t.tv_nsec;
 }
 
+bool
+end_may_read(struct end *e, uint64_t now_ns)
+{
+	if (!e->config.lazy)
+		return true;
+	if (now_ns < e->read_ns)
+		return false;
+	e->read_ns = now_ns + END_LAZY_NS;
+	return true;
+}
+
 /* The listener first: a SYN that comes too early would be refused. */
 bool
-world_open(struct world *w, const struct end_kind *const kind[2], bool v6, const struct relay_params *params,
+world_open(struct world *w, const struct end_kind *const kind[2], bool v6, bool lazy, const struct relay_params *params,
 	   uint64_t seed)
 {
 	w->now_ns = world_clock();
 	relay_init(&w->relay, params, seed);
-	w->end[0] = NULL;
-	w->end[1] = kind[1]->open(1, v6, true, w->now_ns);
-	if (w->end[1])
-		w->end[0] = kind[0]->open(0, v6, false, w->now_ns);
-	if (w->end[0])
-		return true;
-	world_close(w);
-	return false;
+	w->end[0] = w->end[1] = NULL;
+	for (int host = 1; host >= 0; host--) {
+		const struct end_config config = {.host = host, .v6 = v6, .listens = host == 1, .lazy = lazy};
+
+		w->end[host] = kind[host]->open(&config, w->now_ns);
+		if (!w->end[host]) {
+			world_close(w);
+			return false;
+		}
+	}
+	return true;
 }
 
 void

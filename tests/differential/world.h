@@ -13,8 +13,8 @@ struct world {
 };
 
 /* False: an end does not start, and has said why. */
-bool world_open(struct world *w, const struct end_kind *const kind[2], bool v6, const struct relay_params *params,
-		uint64_t seed);
+bool world_open(struct world *w, const struct end_kind *const kind[2], bool v6, bool lazy,
+		const struct relay_params *params, uint64_t seed);
 void world_close(struct world *w);
 
 /* What each sends, before the first turn. */
