@@ -256,11 +256,11 @@ emit(struct own *o, uint64_t now_ns)
 
 	o->more = tcp_tx_emit(o->tcp, BURST, now_ns) == BURST;
 	c = c ? note_edge(o) : NULL;
-	if (!c || (c->snd_nxt == before && c->retransmits == again))
+	if (!c || !c->fl || (c->snd_nxt == before && c->retransmits == again))
 		return;
-	if (iw_seq_gt(c->snd_nxt, o->edge + 1) || tcp_loss_pipe(c) > c->cc.cwnd + c->emss) {
+	if (iw_seq_gt(c->snd_nxt, o->edge + 1) || tcp_loss_pipe(c) > c->fl->cc.cwnd + c->emss) {
 		fprintf(stderr, "our end: sent up to %d octets of the window, %u in flight, cwnd %u\n",
-			(int)(c->snd_nxt - o->edge), tcp_loss_pipe(c), c->cc.cwnd);
+			(int)(c->snd_nxt - o->edge), tcp_loss_pipe(c), c->fl->cc.cwnd);
 		o->end.stream.failed = true;
 	}
 }
