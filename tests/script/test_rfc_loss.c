@@ -94,6 +94,29 @@ SCRIPT(test_RFC8985_tlp_once, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG
        OUT(A, AT(2), 1, SEG, .dt = 200 * MS), OUT(A, AT(0), 1, SEG, .dt = 300 * MS), IN(A, 1, AT(3), 0),
        QUIET(5 * SEC));
 
+/* §7.4.2 (c): the probe was the repair, as the ACK of what came behind it tells: the window shrinks as for any loss;
+ * not when a D-SACK says that the tail had arrived as well. */
+static void
+window_is_less(struct script *x)
+{
+	script_check(x, cwnd_of(x) < 10 * SEG, "cwnd", cwnd_of(x));
+}
+
+static void
+window_is_whole(struct script *x)
+{
+	script_check(x, cwnd_of(x) >= 10 * SEG, "cwnd", cwnd_of(x));
+}
+
+#define TAIL_PROBED                                                                                                   \
+	ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG), OUT(A, 1, 1, SEG, .n = 3),                               \
+		IN(A, 1, AT(2), 0, .dt = 100 * MS), OUT(A, AT(2), 1, SEG, .dt = 250 * MS, .tol = 10 * MS), SEND(SEG), \
+		OUT(A, AT(3), 1, SEG)
+SCRIPT(test_RFC8985_tlp_repairs, TAIL_PROBED, CALL(window_is_whole), IN(A, 1, AT(4), 0, .dt = 100 * MS),
+       CALL(window_is_less), QUIET(5 * SEC));
+SCRIPT(test_RFC8985_tlp_for_nothing, TAIL_PROBED, IN(A, 1, AT(4), 0, .dt = 100 * MS, .sack = {{AT(2), AT(3)}}),
+       CALL(window_is_whole), QUIET(5 * SEC));
+
 /* §2: the first two duplicates let one new segment out each; the third is fast retransmit (RFC 5681 §3.2). */
 SCRIPT(test_RFC3042, TEN_OUT(O_MSS, 20), DUP(.dt = 100 * MS), OUT(A, AT(10), 1, SEG), DUP(.wnd = 65535),
        OUT(A, AT(11), 1, SEG), DUP(.wnd = 65535), OUT(A, 1, 1, SEG), SKIP(0));
@@ -149,12 +172,6 @@ window_is_back(struct script *x)
 	script_check(x, ssthresh_of(x) >= 10 * SEG, "ssthresh", ssthresh_of(x));
 }
 
-static void
-window_is_less(struct script *x)
-{
-	script_check(x, cwnd_of(x) < 10 * SEG, "cwnd", cwnd_of(x));
-}
-
 #define REORDERED                                                                                      \
 	TEN_OUT(O_MSS | O_SACK, 10), DUP(.dt = 100 * MS, .sack = {{AT(1), AT(4)}}), OUT(A, 1, 1, SEG), \
 		CALL(window_is_less)
@@ -206,16 +223,28 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_RFC6675),           cmocka_unit_test(test_RFC6675_holes),
-		cmocka_unit_test(test_RFC6675_once),      cmocka_unit_test(test_RFC6937),
-		cmocka_unit_test(test_RFC8985),           cmocka_unit_test(test_RFC8985_reordered),
-		cmocka_unit_test(test_RFC8985_tlp),       cmocka_unit_test(test_RFC8985_tlp_new),
-		cmocka_unit_test(test_RFC8985_tlp_once),  cmocka_unit_test(test_RFC3042),
-		cmocka_unit_test(test_RFC5682),           cmocka_unit_test(test_RFC5682_lost),
-		cmocka_unit_test(test_RFC2883),           cmocka_unit_test(test_RFC2018),
-		cmocka_unit_test(test_RFC6582),           cmocka_unit_test(test_RFC3708),
-		cmocka_unit_test(test_RFC3708_real_loss), cmocka_unit_test(test_RFC3522),
-		cmocka_unit_test(test_RFC6298),           cmocka_unit_test(test_RFC6298_collapse),
+		cmocka_unit_test(test_RFC6675),
+		cmocka_unit_test(test_RFC6675_holes),
+		cmocka_unit_test(test_RFC6675_once),
+		cmocka_unit_test(test_RFC6937),
+		cmocka_unit_test(test_RFC8985),
+		cmocka_unit_test(test_RFC8985_reordered),
+		cmocka_unit_test(test_RFC8985_tlp),
+		cmocka_unit_test(test_RFC8985_tlp_new),
+		cmocka_unit_test(test_RFC8985_tlp_once),
+		cmocka_unit_test(test_RFC3042),
+		cmocka_unit_test(test_RFC5682),
+		cmocka_unit_test(test_RFC5682_lost),
+		cmocka_unit_test(test_RFC2883),
+		cmocka_unit_test(test_RFC2018),
+		cmocka_unit_test(test_RFC6582),
+		cmocka_unit_test(test_RFC8985_tlp_repairs),
+		cmocka_unit_test(test_RFC8985_tlp_for_nothing),
+		cmocka_unit_test(test_RFC3708),
+		cmocka_unit_test(test_RFC3708_real_loss),
+		cmocka_unit_test(test_RFC3522),
+		cmocka_unit_test(test_RFC6298),
+		cmocka_unit_test(test_RFC6298_collapse),
 		cmocka_unit_test(test_RFC6298_restart),
 	};
 
