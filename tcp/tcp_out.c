@@ -276,7 +276,8 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 	    uint64_t now_ns)
 {
 	struct net_route route;
-	struct path path = {local, remote, &route, TCP_ECN_NOT_ECT};
+	struct path path = {local, remote, &route,
+			    seg->flags & TCP_SYN ? tcp_ecn_syn_mark(tcp, seg->flags) : TCP_ECN_NOT_ECT};
 	struct rte_mbuf *m;
 
 	if (net_route_from(tcp->net, local, remote, &route))

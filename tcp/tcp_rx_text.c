@@ -130,6 +130,7 @@ take_syn_ack(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	rx->seg.seq++;
 	if (rx->seg.len)
 		tcp_rx_text(tcp, c, rx);
+	tcp_conn_clear(c, TCP_CONN_ECN_ECHO); /* CE on a SYN-ACK tells nothing (RFC 8257 §3.6) */
 	tcp_rx_fin(tcp, c, rx);
 }
 

@@ -27,6 +27,8 @@ CLEAN = {
     "tests/eal/test_create.c": LICENSE + "int x;\n",
     "tests/unit/tcp/meson.build": "# SPDX-License-Identifier: BSD-3-Clause\nnames = ['tcp', 'tcp_rx', 'tcp_hdr']\n",
     "tcp/meson.build": "# SPDX-License-Identifier: BSD-3-Clause\nheaders = ['tcp.h', 'tcp_rx.h']\n",
+    "tests/test_rx.c": LICENSE + "static void\ntest_T1(void **state)\n{\n\t(void)state;\n}\n",
+    "docs/rfc/2.md": "| clause | function | test |\n|---|---|---|\n| a | `tcp_rx` (tcp_rx.c) | test_rx: T1 |\n",
     "meson.build": "# SPDX-License-Identifier: BSD-3-Clause\n",
     "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
 }
@@ -52,6 +54,11 @@ PLANTED = (
     ("cycles", "tcp/tcp_rx.h", CLEAN["tcp/tcp_rx.h"].replace("int tcp_rx", '#include "tcp.h"\nint tcp_rx'),
      "tcp/tcp_rx.h:5: include cycle: tcp/tcp_rx -> tcp/tcp.h"),
     ("names", "tcp/tcp_x.c", function("stray", 4), "tcp/tcp_x.c:3: stray does not start with its file's stem"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_gone` | test_x |\n", "docs/rfc/1.md:1: no function tcp_gone"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` (tcp.c) | test_x |\n", "tcp_rx is not in tcp.c"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | test_x |\n", "no test program test_x"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | test_rx: T1, T2 |\n", "no test T2 in test_rx"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | other: T1 |\n", "does not begin with a test program"),
     ("words", "tcp/tcp_x.c", body("printf(1);"), "tcp/tcp_x.c:5: printf: only programs print"),
     ("words", "tcp/tcp_x.c", LICENSE + "/* As wire.md has it. */\n", "tcp/tcp_x.c:2: wire.md: no document"),
     ("words", "tcp/tcp_x.def", "/* docs/none.md, run */\n" + LICENSE, "tcp/tcp_x.def:1: docs/none.md: no document"),
@@ -117,7 +124,7 @@ class TestGate(unittest.TestCase):
         for _ in range(2):  # the second time from what clang-tidy's pass left behind
             out = tree.gate()
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
-            self.assertEqual(out.stdout.splitlines()[-1], "9 passed, 0 failed")
+            self.assertEqual(out.stdout.splitlines()[-1], "10 passed, 0 failed")
 
     def test_planted(self):
         for gate, file, text, says in PLANTED:
