@@ -133,7 +133,8 @@ struct tcp_conn {
 	uint32_t keepalive_step_ms;
 	uint8_t keepalive_limit; /* probes */
 	uint64_t appended, retransmits;
-	struct iw_link embryo_link; /* in its listener's list */
+	uint16_t rx_ooo, rx_dup, rx_outside, rx_dupacks; /* slow ways that it was made to go (S16) */
+	struct iw_link embryo_link;                      /* in its listener's list */
 	struct iw_addr local;
 	struct net_route route; /* route.dst: the peer, with its port */
 };

@@ -197,6 +197,7 @@ count_duplicate(struct tcp_conn *c)
 {
 	if (c->dupacks < UINT8_MAX)
 		c->dupacks++;
+	c->rx_dupacks += c->rx_dupacks < UINT16_MAX;
 	c->dup_octets += c->emss;
 	if (c->dupacks != TCP_DUP_THRESH || iw_seq_leq(c->snd_una, c->recover))
 		return false;

@@ -50,6 +50,9 @@ TEXT = (
 # Documents that code names: those of this project, from its root on.
 DOCUMENT = re.compile(r"(?<![\w./-])[\w./-]*\w\.md\b")
 NAMES_DOCUMENTS = (".c", ".h", ".def", ".py", ".pml", "meson.build")
+# Rows of the tables that the errors (M start-up, F frames, D, R) and the attacks (S of RFC 5042, X of this design) are
+# kept in: each has a test of its name, test_<row> or test_..._<row>_....
+ROWS = {"M": 22, "F": 9, "D": 18, "R": 18, "S": 20, "X": 9}
 REMARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -200,6 +203,20 @@ def gate_words(tree):
     return found
 
 
+def gate_rows(tree):
+    """A test that nobody runs is not compiled: -Wunused-function."""
+    have = set()
+    for n in tree.c:
+        if n.startswith("tests/"):
+            code = without_comments_and_strings(tree.text(n))
+            for name in re.findall(r"^test_(\w+)\(void \*\*", code, re.M):
+                have.update(name.split("_"))
+            if "ROW_TEST" in code:
+                have.update(re.findall(r"\bX\((\w+)\)", code))
+    return [place("tests", 1, f"no test_{kind}{i}") for kind, n in ROWS.items() for i in range(1, n + 1)
+            if f"{kind}{i}" not in have]
+
+
 def gate_spdx(tree):
     def needs(name):
         return name.endswith((".c", ".h", *SCRIPTS)) or tree.text(name).startswith("#!") or name == "meson_options.txt"
@@ -265,7 +282,7 @@ def gate_tidy(tree, build, deep):
 
 def gates(tree, build, deep):
     return {"sizes": lambda: gate_sizes(tree), "cycles": lambda: gate_cycles(tree), "names": lambda: gate_names(tree),
-            "words": lambda: gate_words(tree), "spdx": lambda: gate_spdx(tree), "format": lambda: gate_format(tree),
+            "words": lambda: gate_words(tree), "rows": lambda: gate_rows(tree), "spdx": lambda: gate_spdx(tree), "format": lambda: gate_format(tree),
             "tidy": lambda: gate_tidy(tree, build, deep)}
 
 
@@ -282,7 +299,7 @@ def main():
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], metavar="DIR")
     parser.add_argument("--build", default="build/release", metavar="DIR", help="where the compile database is")
     parser.add_argument("--deep", action="store_true", help="tidy with the static analyser, which takes minutes")
-    parser.add_argument("gate", nargs="*", help="sizes cycles names words spdx format tidy; all when none is named")
+    parser.add_argument("gate", nargs="*", help="sizes cycles names words rows spdx format tidy; all when none is named")
     options = parser.parse_args()
     known = gates(Tree(options.root), options.build, options.deep)
     chosen = options.gate or list(known)

@@ -21,8 +21,21 @@ CLEAN = {
     "tcp/tcp_hdr.c": LICENSE + "int\ntcp_hdr_port(int x)\n{\n\treturn ntohs(x);\n}\n",
     "apps/app/main.c": LICENSE + '#include <stdio.h>\n\nint\nmain(void)\n{\n\tprintf("x");\n\treturn 0;\n}\n',
     "meson.build": "# SPDX-License-Identifier: BSD-3-Clause\n",
+    "tests/test_rows.c": "",
     "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
 }
+
+
+def row_tests(missing=""):
+    """A test of each row's name but one; some by a macro, some with more in their names."""
+    rows = [f"{kind}{i}" for kind, n in {"M": 22, "F": 9, "D": 18, "R": 18, "S": 20, "X": 9}.items()
+            for i in range(1, n + 1) if f"{kind}{i}" != missing]
+    tests = "".join(f"\nstatic void\ntest_{r}{'_more' if r[0] == 'S' else ''}(void **state)\n{{\n}}\n" for r in rows[22:])
+    return (f"{LICENSE}#define ROW_TEST\n/* clang-format off */\n#define ROWS(X) {' '.join(f'X({r})' for r in rows[:22])}\n"
+            f"/* clang-format on */\n{tests}")
+
+
+CLEAN["tests/test_rows.c"] = row_tests()
 
 
 def function(name, lines):
@@ -69,6 +82,9 @@ PLANTED = (
     ("words", "tcp/tcp_x.c", LICENSE + "typedef struct { int a; } x;\n", "tcp/tcp_x.c:2: structs"),
     ("words", "tcp/tcp_x.c", LICENSE + '#include "../cm/cm.h"\n', "tcp/tcp_x.c:2: a header is included by its name"),
     ("words", "tcp/tcp_x.c", LICENSE + "/* T" "ODO */\n", "tcp/tcp_x.c:2: T" "ODO"),
+    ("rows", "tests/test_rows.c", row_tests("S8"), "no test_S8"),
+    ("rows", "tests/test_rows.c", row_tests("M22"), "no test_M22"),
+    ("rows", "tests/test_rows.c", row_tests().replace("test_X9", "test_X90"), "no test_X9"),
     ("spdx", "tcp/tcp_x.c", "int x;\n", "tcp/tcp_x.c:1: the first line is not SPDX"),
     ("spdx", "tools/x", "#!/bin/sh\necho\n", "tools/x:1"),
     ("spdx", "tcp/meson.build", "sources = []\n", "tcp/meson.build:1"),
@@ -106,7 +122,7 @@ class TestGate(unittest.TestCase):
         for _ in range(2):  # the second time from what clang-tidy's pass left behind
             out = tree.gate()
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
-            self.assertEqual(out.stdout.splitlines()[-1], "7 passed, 0 failed")
+            self.assertEqual(out.stdout.splitlines()[-1], "8 passed, 0 failed")
 
     def test_planted(self):
         for gate, file, text, says in PLANTED:
