@@ -23,7 +23,8 @@ options_usage(void)
 	      "\n"
 	      "  ping -s [-a ADDR] [-p PORT] [-C N] [-v] [-V]          serve rping clients, one after another (-C: "
 	      "one)\n"
-	      "  ping -c -a ADDR [-p PORT] [-C N] [-S BYTES] [-v] [-V] be an rping client\n"
+	      "  ping -c -a ADDR [-p PORT] [-C N] [-S BYTES] [-v] [-V] be an rping client (-n N: N connections, one "
+	      "after another)\n"
 	      "  ping -s ... [-R TEXT] [-D SEC] [-H N]                 to try a peer: reject it with TEXT, accept "
 	      "late, hang up after N rounds\n"
 	      "  info                                                  what the port and the RDMA devices can do\n"
@@ -149,6 +150,8 @@ take_ping(int opt, const char *arg, struct options *o)
 		return true;
 	case 'C':
 		return cli_number("-C", arg, 0, UINT64_MAX, &o->count);
+	case 'n':
+		return cli_number("-n", arg, 1, UINT64_MAX, &o->times);
 	case 'S':
 		if (!cli_number("-S", arg, 1, PING_SIZE_MAX, &n))
 			return false;
@@ -164,12 +167,25 @@ check_ping(const struct options *o)
 {
 	if (o->client && (o->reject || o->delay_s || o->rounds))
 		cli_fail("ping: -R, -D and -H are for a server (-s)");
+	else if (o->server && o->times)
+		cli_fail("ping: -n is for a client (-c)");
 	else if (o->server == o->client)
 		cli_fail("ping: say either -s (server) or -c (client)");
 	else if (o->client && !o->has_addr)
 		cli_fail("ping -c: -a ADDRESS of the server is needed");
 	else
 		return true;
+	return false;
+}
+
+/* A word with two dashes is none of ping's: word is where getopt() stands. */
+static bool
+fail_ping_option(const char *word)
+{
+	if (optopt == '-')
+		cli_fail("ping: %s: stands before the command, or is unknown; see --help", word);
+	else
+		cli_fail("ping: -%c: unknown option, or its value is missing; see --help", optopt);
 	return false;
 }
 
@@ -181,11 +197,9 @@ parse_ping(int argc, char **argv, struct options *o)
 	o->addr.port = PING_PORT;
 	o->size = PING_SIZE;
 	optind = 0; /* starts anew: EAL has used it with other rules */
-	while ((opt = getopt(argc, argv, "+sca:p:C:S:vVt:R:D:H:")) != -1) {
-		if (opt == '?') {
-			cli_fail("ping: -%c: unknown option, or its value is missing; see --help", optopt);
-			return false;
-		}
+	while ((opt = getopt(argc, argv, "+sca:p:C:n:S:vVt:R:D:H:")) != -1) {
+		if (opt == '?')
+			return fail_ping_option(optind < argc ? argv[optind] : "-");
 		if (!take_ping(opt, optarg, o))
 			return false;
 	}
@@ -193,7 +207,10 @@ parse_ping(int argc, char **argv, struct options *o)
 		cli_fail("ping: %s: not understood; see --help", argv[optind]);
 		return false;
 	}
-	return check_ping(o);
+	if (!check_ping(o))
+		return false;
+	o->times = o->times ? o->times : 1;
+	return true;
 }
 
 bool

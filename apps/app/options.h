@@ -17,6 +17,7 @@ struct options {
 	bool has_addr;
 	uint64_t count; /* 0: until stopped */
 	uint32_t size;
+	uint64_t times;     /* client: so many connections, one after another */
 	uint32_t silence_s; /* a peer that is silent so long is given up; 0: the library's defaults */
 	/* server: what a peer must be able to bear */
 	const char *reject; /* reject everybody with this text */

@@ -173,35 +173,45 @@ connect_to(struct client *c)
 	return err == 0 || ping_session_fail(s, "cannot connect", iw_err_text(err));
 }
 
-static int
-run(struct client *c, struct host *host)
+/* One connection from its begin to its end; false after an error line. */
+static bool
+run_once(const struct options *o, struct host *host, struct iw_pd *pd)
+{
+	struct client c = {.o = o, .s = ping_session_create(host->engine, pd)};
+	bool good = false;
+
+	if (c.s) {
+		if (connect_to(&c))
+			loop(&c);
+		good = !c.s->failed && (!o->count || c.round == o->count || cli_stopped());
+		ping_session_destroy(c.s);
+	}
+	return good;
+}
+
+static bool
+run(const struct options *o, struct host *host)
 {
 	struct iw_pd *pd = iw_pd_create(host->domain);
-	int result = 1;
+	bool good = pd != NULL;
 
-	c->s = pd ? ping_session_create(host->engine, pd) : NULL;
-	if (c->s) {
-		if (connect_to(c))
-			loop(c);
-		result = c->s->failed || (c->o->count && c->round < c->o->count && !cli_stopped());
-		ping_session_destroy(c->s);
-	}
+	for (uint64_t n = 0; n < o->times && good && !cli_stopped(); n++)
+		good = run_once(o, host, pd);
 	if (pd)
 		iw_pd_destroy(pd);
-	return result;
+	return good;
 }
 
 int
 ping_client(const struct options *o)
 {
-	struct client c = {.o = o};
 	struct host host;
-	int result;
+	bool good;
 
 	if (!host_open(&host, &o->host))
 		return 1;
-	result = run(&c, &host);
+	good = run(o, &host);
 	host_linger(&host);
 	host_close(&host);
-	return result;
+	return good ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Connections between two dpdk-iwarp-app that do not go as rping has it: rejected with private data, accepted late,
-closed by both ends at once or too early, a peer that falls silent.
+closed by both ends at once or too early, many in a row, a peer that falls silent.
 
     endings.py APP
 
@@ -76,7 +76,16 @@ def silent(pair, app):
     assert code == 1 and len(client.errors()) == 1 and "silent for too long" in client.errors()[0], (code, client.errors())
 
 
-CASES = (rejected, accepted_late, too_late, both_at_once, too_early, silent)
+def in_a_row(pair, app):
+    server = pair.start(0, app, "ping", "-s", "-V")
+    server.says("listening")
+    client = pair.start(1, app, "ping", "-c", "-a", SERVER, "-C", "3", "-n", "20", "-V", "-v")
+    codes = client.wait(30), server.stop()
+    rounds = [line for line in client.lines["out"] if line.startswith("ping data: rdma-ping-")]
+    assert codes == (0, 0) and len(rounds) == 60, (codes, len(rounds))
+
+
+CASES = (in_a_row, rejected, accepted_late, too_late, both_at_once, too_early, silent)
 
 
 def main():

@@ -27,12 +27,12 @@ class Case:
     smoke: bool
     ours_only: bool  # rping cannot stand in for our end
     run: Callable  # takes the bench, raises Failed
-    nvme: bool = False  # needs the guest with nvme-cli and fio
+    nvme: int = 0  # so many guests with nvme-cli and fio
 
     @property
     def extra(self):
         """Too long to be among those that run when none is named."""
-        return self.nvme or self.name.endswith("/long-row") or "/ends/" in self.name
+        return self.nvme > 0 or self.name.endswith("/long-row") or "/ends/" in self.name
 
 
 def ends(bench, role, crc):
@@ -162,15 +162,21 @@ def endings(variant, mtu):
         yield Case(variant, mtu, f"{variant}/{mtu}/ends/{what.__name__.replace('_', '-')}", False, True, what)
 
 
+def without_variants(variant, mtu):
+    """What no variant of the driver can change."""
+    make = functools.partial(Case, variant, mtu)
+    yield make(f"{variant}/{mtu}/refused", True, True, refused)
+    yield make(f"{variant}/{mtu}/icmp", True, False, icmp)
+    for role in ROLES:
+        yield make(f"{variant}/{mtu}/ipv6-{role}", True, True, functools.partial(link_local, role=role))
+
+
 def boot_cases(variant, mtu):
     """The cases of one guest boot. Smoke boots every variant once and both MTUs."""
     in_smoke = mtu == (9000 if variant == "siw-crc" else 1500)
     cases = itertools.chain(exchanges(variant, mtu, crc=True),
                             exchanges(variant, mtu, crc=False) if variant == "siw" else (),
-                            [Case(variant, mtu, f"{variant}/{mtu}/refused", variant == "siw", True, refused),
-                             Case(variant, mtu, f"{variant}/{mtu}/icmp", variant == "siw", False, icmp)],
-                            (Case(variant, mtu, f"{variant}/{mtu}/ipv6-{role}", variant == "siw", True,
-                                  functools.partial(link_local, role=role)) for role in ROLES),
+                            without_variants(variant, mtu) if variant == "siw" else (),
                             endings(variant, mtu) if variant == "siw" and mtu == 1500 else ())
     return [dataclasses.replace(case, smoke=case.smoke and in_smoke) for case in cases]
 
