@@ -449,6 +449,10 @@ tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info)
 				  .rto_ns = tcp_flight_rto(c),
 				  .appended = c->appended,
 				  .retransmits = c->retransmits,
+				  .rx_ooo = c->rx_ooo,
+				  .rx_dup = c->rx_dup,
+				  .rx_outside = c->rx_outside,
+				  .rx_dupacks = c->rx_dupacks,
 				  .passive = tcp_conn_has(c, TCP_CONN_PASSIVE)};
 	return true;
 }
@@ -468,6 +472,12 @@ uint32_t
 tcp_conn_count(const struct tcp *tcp)
 {
 	return tcp->conns.used;
+}
+
+uint32_t
+tcp_conn_room(const struct tcp *tcp)
+{
+	return tcp->conns.max - tcp->conns.used;
 }
 
 uint32_t

@@ -191,6 +191,8 @@ struct tcp_info {
 	uint64_t srtt_ns, rto_ns;
 	uint64_t appended; /* octets appended since the connection was opened */
 	uint64_t retransmits;
+	uint16_t rx_ooo, rx_dup, rx_outside,
+		rx_dupacks; /* segments: out of order, nothing new, beyond the window, ACKs */
 	bool passive;
 };
 /* false: the handle is stale. */
@@ -199,6 +201,7 @@ bool tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info);
 struct iw_counter_list tcp_counter_list(const struct tcp *tcp);
 /* Connections, listeners, TIME_WAIT records in existence (for leak checks). */
 uint32_t tcp_conn_count(const struct tcp *tcp);
+uint32_t tcp_conn_room(const struct tcp *tcp); /* connections that can still be made */
 uint32_t tcp_timewait_count(const struct tcp *tcp);
 uint32_t tcp_syn_count(const struct tcp *tcp); /* half open ones that came in */
 
