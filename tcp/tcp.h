@@ -173,6 +173,9 @@ struct tcp_grant tcp_tx_grant(struct tcp *tcp, uint32_t conn);
  * start-up frames, Terminate and the like; -IW_E_NOTCONN (freed) when the stream cannot send any more, or
  * -IW_E_NOMEM (freed). */
 int tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m);
+/* The same when whoever filled the mbuf has summed its octets in passing (iw_sum_fold(); where the port makes the
+ * checksums anything: net_l4_cksum_offloaded()). */
+int tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_t sum);
 
 /* Stamps what may go now into net's queue, at most max frames: retransmissions first, new records, then ACKs.
  * Call once a poll, at its end; returns frames made. */
