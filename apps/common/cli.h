@@ -14,6 +14,9 @@ void cli_init(const char *program);
  * megabytes: what to give EAL where there are no hugepages. */
 int cli_start(const char *program, unsigned megabytes, int argc, char **argv);
 
+/* The user has said which lcores there are to be. */
+bool cli_chose_lcores(void);
+
 /* "program: ..." and a newline on stderr; returns 1, for `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
