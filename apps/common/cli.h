@@ -17,6 +17,9 @@ int cli_start(const char *program, unsigned megabytes, int argc, char **argv);
 /* The user has said which lcores there are to be. */
 bool cli_chose_lcores(void);
 
+/* `-- --help`, or -h: prints usage() and returns true, before EAL is asked, which may have no memory to start with. */
+bool cli_help(int argc, char **argv, void (*usage)(void));
+
 /* "program: ..." and a newline on stderr; returns 1, for `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

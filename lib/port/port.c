@@ -228,6 +228,7 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 	uint8_t key[PORT_STEER_KEY_MAX];
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
+	uint16_t mtu = RTE_ETHER_MTU;
 	int rc;
 
 	memset(p, 0, sizeof(*p));
@@ -241,7 +242,8 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 	queues->n = params->port_is_started ? queues->engines : queue_count(&info, queues->engines);
 	if (!params->port_is_started) {
 		p->tag_room = tag_room(params, &info);
-		conf = make_conf(&info, (params->mtu ? params->mtu : 1500u) + p->tag_room, params->vlan != 0);
+		rte_eth_dev_get_mtu(p->id, &mtu);
+		conf = make_conf(&info, (params->mtu ? params->mtu : mtu) + p->tag_room, params->vlan != 0);
 		if (queues->n > 1)
 			port_steer_ask(&info, key, &conf);
 		rc = configure(p, params, &info, &conf, queues, why, why_len);
