@@ -150,6 +150,25 @@ void tcp_rx_burst(struct tcp *tcp, const struct tcp_rx_in *in, uint32_t n, uint6
 void tcp_rx(struct tcp *tcp, struct rte_mbuf *m, const struct net_pkt *pkt, uint64_t now_ns);
 void tcp_icmp_err(struct tcp *tcp, const struct net_icmp_err *err, uint64_t now_ns);
 
+/* Several engines share a port: what becomes of segments for which there is neither connection nor listener here. */
+enum tcp_strangers {
+	TCP_STRANGERS_ANSWER,  /* they are answered here (RST); the only one when the engine is alone */
+	TCP_STRANGERS_ARRIVED, /* they came from the port: to their home */
+	TCP_STRANGERS_SPREAD,  /* the same, and a listener takes only what is at home here */
+	TCP_STRANGERS_HANDED   /* another engine handed them over: on, until all were asked */
+};
+void tcp_set_strangers(struct tcp *tcp, enum tcp_strangers strangers);
+
+#define TCP_STRAYS 64 /* that wait; more are dropped and counted */
+
+/* A segment that belongs to another engine, if to any: home is where it is looked for first, `to` where next. */
+struct tcp_stray {
+	struct rte_mbuf *m;
+	uint32_t home, to;
+};
+/* Pops one, the caller's from here on; false: none. */
+bool tcp_stray_next(struct tcp *tcp, struct tcp_stray *stray);
+
 #define TCP_PEEK_VIEWS 192 /* enough for one FPDU of 64 KiB (design D13) */
 
 /* Up to max pieces of the in-order stream; stays readable after FIN and RST, until release.  Returns pieces. */

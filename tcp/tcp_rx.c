@@ -11,6 +11,7 @@
 #include "tcp_listen.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
+#include "tcp_stray.h"
 #include "tcp_timer.h"
 
 /* ---- the slow path ---- */
@@ -293,7 +294,7 @@ tcp_rx_dispatch(struct tcp *tcp, struct tcp_rx_seg *rx)
 		tcp->n.rx_bad_addr++;
 	else if (hit.kind == TCP_DEMUX_TIMEWAIT)
 		rx_timewait(tcp, hit, rx);
-	else
+	else if (!tcp_stray_take(tcp, rx))
 		rx_nobody(tcp, rx, 0, 0);
 }
 
