@@ -38,6 +38,7 @@ struct tcp_params {
 	uint32_t max_syn;       /* handshakes that came in and wait for their last ACK; then cookies; 0: by max_conns */
 	uint32_t challenge_acks; /* of one connection in 5 s (RFC 5961 §7), at most 255; 0: 10 */
 	uint32_t answer_rate;    /* RST and ACK to one peer without a connection, in a second; 0: 200 */
+	uint32_t max_flights;    /* connections that have something on its way at a time, at least 2; 0: by the mbufs */
 	uint8_t cc;              /* enum tcp_cc_kind */
 	bool no_ecn;             /* neither ask for ECN (RFC 3168) nor agree to it */
 };

@@ -95,7 +95,7 @@ tcp_ecn_mark(const struct tcp *tcp, struct tcp_conn *c, enum tcp_ecn_kind kind, 
 bool
 tcp_ecn_reacts(const struct tcp_conn *c, const struct tcp_seg *seg)
 {
-	return tcp_conn_has(c, TCP_CONN_ECN) && (seg->flags & TCP_ECE) && iw_seq_gt(seg->ack, c->ecn_end);
+	return tcp_conn_has(c, TCP_CONN_ECN) && (seg->flags & TCP_ECE) && iw_seq_gt(seg->ack, c->fl->ecn_end);
 }
 
 void
@@ -104,5 +104,5 @@ tcp_ecn_reduced(struct tcp_conn *c)
 	if (!tcp_conn_has(c, TCP_CONN_ECN))
 		return;
 	tcp_conn_set(c, TCP_CONN_ECN_CWR);
-	c->ecn_end = c->snd_nxt;
+	c->fl->ecn_end = c->snd_nxt;
 }

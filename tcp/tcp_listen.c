@@ -69,7 +69,7 @@ tcp_unlisten(struct tcp *tcp, uint32_t listener, uint64_t now_ns)
 		return;
 	tcp->now_ns = now_ns;
 	while ((link = iw_list_first(&l->embryos)) != NULL) {
-		struct tcp_conn *c = iw_list_entry(link, struct tcp_conn, embryo_link);
+		struct tcp_conn *c = iw_list_entry(link, struct tcp_conn, wait_link);
 
 		tcp_conn_event(tcp, c, TCP_EV_ABORT, now_ns);
 		tcp_conn_free(tcp, c);
@@ -221,7 +221,7 @@ open_passive(struct tcp *tcp, uint32_t listener, const struct ends *e, const str
 	c->listener = listener;
 	tcp_conn_set(c, TCP_CONN_PASSIVE | TCP_CONN_EMBRYO);
 	l->used++;
-	iw_list_add(&l->embryos, &c->embryo_link);
+	iw_list_add(&l->embryos, &c->wait_link);
 	tcp->n.opened_passive++;
 	return c;
 }

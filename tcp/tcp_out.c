@@ -51,7 +51,7 @@ static void
 send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, struct tcp_seg *seg, enum tcp_ecn_kind kind,
 	  uint16_t payload_sum, uint64_t now_ns)
 {
-	struct path path = {&c->local, tcp_conn_remote(c), &c->route, tcp_ecn_mark(tcp, c, kind, &seg->flags)};
+	struct path path = {tcp_conn_local(c), tcp_conn_remote(c), &c->route, tcp_ecn_mark(tcp, c, kind, &seg->flags)};
 
 	put(tcp, &path, m, seg, payload_sum, now_ns);
 	c->last_tx_ns = now_ns;
@@ -95,7 +95,7 @@ window(struct tcp_conn *c)
 static void
 fill(struct tcp_conn *c, struct tcp_seg *seg, uint32_t seq, uint8_t flags, uint64_t now_ns)
 {
-	seg->sport = c->local.port;
+	seg->sport = tcp_conn_local(c)->port;
 	seg->dport = tcp_conn_remote(c)->port;
 	seg->seq = seq;
 	seg->flags = flags;
@@ -189,7 +189,7 @@ tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint64
 	else
 		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
 	send_conn(tcp, c, m, &seg, ecn_kind(rec), rec->sum, now_ns);
-	tcp_txq_sent(&c->txq, rec, now_ns);
+	tcp_txq_sent(&c->fl->txq, rec, now_ns);
 	c->snd_nxt = iw_seq_max(c->snd_nxt, tcp_txq_rec_end(rec));
 	c->retransmits += again;
 	tcp->n.tx_retrans += again;

@@ -11,6 +11,7 @@
 #include "tcp_conn_obj.h"
 #include "tcp_counters.h"
 #include "tcp_demux.h"
+#include "tcp_flight.h"
 #include "tcp_limit.h"
 #include "tcp_rxq.h"
 #include "tcp_syn.h"
@@ -31,6 +32,7 @@ struct tcp {
 	uint64_t cookie_ns; /* when the last SYN cookie left; 0: never */
 	struct tcp_rxq_pool rxq_pool;
 	struct tcp_txq_pool txq_pool;
+	struct tcp_flights flights;
 	struct iw_wheel wheel;
 	struct iw_list ready;             /* connections with ready_bits */
 	struct iw_list tx;                /* connections that may have something to send */

@@ -64,8 +64,8 @@ enum net_verdict net_rx(struct net *net, struct rte_mbuf *m, uint64_t now_ns, st
 
 /* Where packets to dst go; filled by net_route(), kept by its user, refreshed by net_tx(). */
 struct net_route {
-	struct iw_addr src, dst, next_hop;
-	uint32_t neigh; /* handle */
+	struct iw_addr src, dst;
+	uint32_t neigh; /* handle, of the next hop */
 	uint32_t flow;  /* label of IPv6 */
 	uint16_t mtu;   /* of the path: layer 3 */
 	uint8_t own;    /* number of the source address; 0: none */

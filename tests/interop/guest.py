@@ -44,10 +44,6 @@ class Guest:
         except Failed:
             self._console = self._boot(self._argv)
 
-    def power_off(self):
-        """As if the plug were pulled: nobody is told. boot() switches it on again."""
-        self._console.end(signal.SIGKILL)
-
     @staticmethod
     def _boot(argv):
         console = Process(argv, "guest")
@@ -65,7 +61,7 @@ class Guest:
         self.power_off()
 
     def power_off(self):
-        """From one moment to the next, without a word to anybody."""
+        """As if the plug were pulled: nobody is told. boot() switches it on again."""
         self._console.end(signal.SIGKILL)
 
     def start(self, label, command):

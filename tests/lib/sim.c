@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "domain.h"
+#include "domains.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
@@ -20,6 +20,7 @@
 #define START_NS (1000 * IW_SEC)
 #define DATA_ROOM 9216
 #define CTL_ROOM 1024
+#define SIM_SLEEP_FRAMES 1024
 #define TURN_NS (2 * IW_US) /* what a turn takes when somebody is busy */
 
 uint64_t
@@ -99,7 +100,7 @@ make_host(struct sim *s, uint32_t i, const struct engine_params *params)
 	p.nif.more[1] = (struct netif_addr){sim_addr_link(i, 0), 64};
 	p.nif.n_more = 2;
 	memcpy(p.nif.mac, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(i + 1)}, 6);
-	h->domain = domain_create(env.secret);
+	h->domain = domains_get(env.secret);
 	h->engine = engine_create(h->domain, &env, &p, s->now_ns);
 	assert_non_null(h->engine);
 }
@@ -196,6 +197,8 @@ put_on_wire(struct sim *s, struct rte_mbuf *m, uint32_t to)
 
 	if (s->late_nth && --s->late_nth == 0)
 		at += SIM_LATE_NS;
+	if (s->host[to].asleep)
+		at = IW_NEVER;
 	if (!m)
 		return;
 	if (chance(s, s->wire.corrupt)) {
@@ -267,15 +270,18 @@ transmit(struct sim *s, uint32_t from, struct rte_mbuf *m)
 }
 
 static void
-receive_raw(struct sim *s, struct iw_engine *e, struct rte_mbuf **m, uint32_t n)
+receive_raw(struct sim *s, const struct sim_host *h, struct rte_mbuf **m, uint32_t n)
 {
+	struct iw_engine *e = h->engine;
 	struct net_icmp_err err;
 	struct net_pkt pkt;
 
 	for (uint32_t i = 0; i < n; i++) {
 		enum net_verdict v = net_rx(e->net, m[i], s->now_ns, &pkt, &err);
 
-		if (v == NET_TCP)
+		if (v == NET_TCP && h->deaf)
+			rte_pktmbuf_free(m[i]);
+		else if (v == NET_TCP)
 			tcp_rx(e->tcp, m[i], &pkt, s->now_ns);
 		else if (v == NET_HOST)
 			rte_pktmbuf_free(m[i]);
@@ -297,7 +303,7 @@ receive(struct sim *s, uint32_t host)
 			m[n++] = f.m;
 	}
 	if (s->host[host].raw)
-		receive_raw(s, s->host[host].engine, m, n);
+		receive_raw(s, &s->host[host], m, n);
 	else
 		engine_rx(s->host[host].engine, m, n, s->now_ns, NULL, NULL);
 	return n;
@@ -337,7 +343,8 @@ next_thing(const struct sim *s)
 	uint64_t at = s->frames ? s->frame[0].at_ns : IW_NEVER;
 
 	for (uint32_t i = 0; i < s->hosts; i++)
-		at = iw_time_min(at, engine_deadline(s->host[i].engine));
+		if (!s->host[i].asleep)
+			at = iw_time_min(at, engine_deadline(s->host[i].engine));
 	return at;
 }
 
@@ -348,7 +355,8 @@ sim_step(struct sim *s, uint64_t until_ns)
 	uint32_t work = 0;
 
 	for (uint32_t i = 0; i < s->hosts; i++)
-		work += turn(s, i);
+		if (!s->host[i].asleep)
+			work += turn(s, i);
 	next = work ? s->now_ns + TURN_NS : next_thing(s);
 	if (next <= s->now_ns)
 		next = s->now_ns + TURN_NS;
@@ -385,6 +393,25 @@ sim_move(struct sim *s, uint32_t host)
 }
 
 void
+sim_sleep(struct sim *s, uint32_t host, bool asleep)
+{
+	uint32_t n = s->frames;
+	struct sim_frame all[SIM_SLEEP_FRAMES];
+
+	if (s->host[host].asleep == asleep)
+		return;
+	s->host[host].asleep = asleep;
+	assert_true(n <= SIM_SLEEP_FRAMES);
+	for (uint32_t i = 0; i < n; i++)
+		all[i] = heap_pop(s);
+	for (uint32_t i = 0; i < n; i++) {
+		if (all[i].to == host)
+			all[i].at_ns = asleep ? IW_NEVER : s->now_ns;
+		heap_push(s, all[i]);
+	}
+}
+
+void
 sim_fini(struct sim *s)
 {
 	while (s->frames)
@@ -397,7 +424,7 @@ sim_fini(struct sim *s)
 	for (uint32_t i = 0; i < s->hosts; i++)
 		engine_destroy(s->host[i].engine);
 	for (uint32_t i = 0; i < s->hosts; i++) {
-		assert_int_equal(iw_domain_destroy(s->host[i].domain), 0);
+		domains_put(s->host[i].domain);
 		mbufpool_destroy(s->host[i].data_pool);
 		mbufpool_destroy(s->host[i].ctl_pool);
 	}

@@ -24,8 +24,10 @@ struct sim_host {
 	struct iw_domain *domain;
 	struct iw_engine *engine;
 	struct rte_mempool *data_pool, *ctl_pool;
-	bool cut; /* its cable is out: nothing in or out */
-	bool raw; /* no cm, no QPs: a test uses its tcp by hand (raw.h) */
+	bool cut;    /* its cable is out: nothing in or out */
+	bool asleep; /* it is not polled: what comes waits (sim_sleep) */
+	bool deaf;   /* raw: its TCP hears nothing */
+	bool raw;    /* no cm, no QPs: a test uses its tcp by hand (raw.h) */
 };
 
 struct sim_frame {
@@ -69,6 +71,9 @@ void sim_run(struct sim *s, uint64_t duration_ns);
 
 /* A host becomes another station: same addresses, another MAC, and nobody is told. */
 void sim_move(struct sim *s, uint32_t host);
+
+/* A host stops being polled, or starts again and finds all that has come meanwhile. */
+void sim_sleep(struct sim *s, uint32_t host, bool asleep);
 
 /* The next number of the run, and one below n. */
 uint64_t sim_draw(struct sim *s);

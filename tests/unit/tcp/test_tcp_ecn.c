@@ -194,26 +194,26 @@ test_sender(void **state)
 
 	open_ecn(&x, TCP_CC_CUBIC, TCP_ECE);
 	c = script_conn(&x);
-	c->cc.cwnd = 20 * SEG;
+	c->fl->cc.cwnd = 20 * SEG;
 	for (uint32_t i = 0; i < 20; i++)
 		script_send(&x, i * SEG, SEG);
 	script_skip(&x);
 	assert_int_equal(x.last_ecn, TCP_ECN_ECT_0);
 	ack(&x, 1, TCP_ECE);
-	assert_int_equal(c->cc.cwnd, 14 * SEG);
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG);
 	ack(&x, 2, TCP_ECE);
-	assert_int_equal(c->cc.cwnd, 14 * SEG);
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG);
 	ack(&x, 18, TCP_ECE);
-	assert_int_equal(c->cc.cwnd, 14 * SEG); /* nor does ECE let it grow */
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG); /* nor does ECE let it grow */
 	script_skip(&x);
 	script_send(&x, 20 * SEG, SEG);
 	script_send(&x, 21 * SEG, SEG);
 	assert_int_equal(script_out(&x).flags & TCP_CWR, TCP_CWR);
 	assert_int_equal(script_out(&x).flags & TCP_CWR, 0);
 	ack(&x, 20, TCP_ECE); /* up to there it is no news */
-	assert_int_equal(c->cc.cwnd, 14 * SEG);
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG);
 	ack(&x, 21, TCP_ECE);
-	assert_true(c->cc.cwnd < 14 * SEG);
+	assert_true(c->fl->cc.cwnd < 14 * SEG);
 	assert_int_equal(script_counter(&x, "tcp.ecn_reduced"), 2);
 	script_wait(&x, 210 * IW_MS); /* a retransmission */
 	assert_true(script_counter(&x, "tcp.tx_retrans") > 0);

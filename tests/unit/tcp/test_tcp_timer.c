@@ -143,7 +143,7 @@ test_T27_syn_lost(void **state)
 	script_syn_ack(&x);
 	script_skip(&x);
 	assert_int_equal(script_state(&x), TCP_ESTABLISHED);
-	assert_int_equal(script_conn(&x)->cc.cwnd, script_conn(&x)->emss);
+	assert_int_equal(script_conn(&x)->fl->cc.cwnd, script_conn(&x)->emss);
 	script_send(&x, 0, 100);
 	script_poll(&x);
 	assert_true(near_to(next_after(&x, 100 * IW_SEC), 3 * IW_SEC));
@@ -412,7 +412,7 @@ test_T10_probe_octet_taken(void **state)
 	script_expect(&x, TCP_ACK, x.our_iss + 1, x.seq);
 	assert_int_equal(x.out[x.n - 1].len, 100);
 	script_in(&x, TCP_ACK, x.seq, x.our_iss + 101, 0);
-	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_true(tcp_txq_empty(&script_conn(&x)->fl->txq));
 	assert_int_equal(script_conn(&x)->snd_nxt, x.our_iss + 101);
 	script_fini(&x);
 }

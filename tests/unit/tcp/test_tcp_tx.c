@@ -53,9 +53,9 @@ test_grant_counts_exactly(void **state)
 		c->peer_mss = 9000;
 		tcp_conn_set_mtu(c, mtu);
 		for (uint32_t n = 1; n < 64; n += 9) {
-			c->cc.cwnd = n * c->emss;
+			c->fl->cc.cwnd = n * c->emss;
 			assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, n);
-			c->cc.cwnd = (n + 1) * c->emss - 1;
+			c->fl->cc.cwnd = (n + 1) * c->emss - 1;
 			assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, n);
 		}
 	}
