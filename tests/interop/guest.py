@@ -64,10 +64,6 @@ class Guest:
     def __exit__(self, *_):
         self.power_off()
 
-    def power_off(self):
-        """From one moment to the next, without a word to anybody."""
-        self._console.end(signal.SIGKILL)
-
     def start(self, label, command):
         """Starts a command; returns its name for wait() and stop()."""
         name = f"{label}.{next(self._serial)}"
