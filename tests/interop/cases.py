@@ -143,7 +143,7 @@ def rejects(bench):
 
 
 def terminate_received(bench):
-    """Our Send finds no receive at siw."""
+    """Our second Send finds no receive at siw."""
     with guest_end(bench, "server", "deaf"):
         bench.near.fails(bench.guest.addr, peers.PORT, "protocol|Terminate received")
 

@@ -2,7 +2,8 @@
 /* Ends of connections that rping cannot bring about, by librdmacm in the guest.
  *     ends server|client ADDR PORT HOW
  * HOW: reject   (server) refuses with private data
- *      deaf     no receive is posted: the peer's first Send is answered by a Terminate
+ *      deaf     (server) one receive is posted and answered: the peer's second Send finds none, which is answered by a
+ *               Terminate.  (Before ESTABLISHED is told Linux' connection manager does not survive that.)
  *      loud     (client) sends more than the peer has receives for: it answers by a Terminate
  *      kill     the process is killed when the connection is up
  *      destroy  the QP is destroyed when the connection is up, and nothing else
@@ -98,6 +99,20 @@ send_much(struct rdma_cm_id *id, const struct ibv_mr *mr)
 			return;
 }
 
+/* What comes is a message of rping's; so is the answer. */
+static void
+answer(struct rdma_cm_id *id, const struct ibv_mr *mr)
+{
+	struct ibv_sge sge = {.addr = (uintptr_t)text, .length = 16, .lkey = mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(id->recv_cq, 1, &wc) == 0)
+		usleep(1000);
+	if (wc.status != IBV_WC_SUCCESS || ibv_post_send(id->qp, &wr, &bad) != 0)
+		die("no message");
+}
+
 static int
 up(struct rdma_cm_id *id, const char *how, const struct ibv_mr *mr)
 {
@@ -112,6 +127,8 @@ up(struct rdma_cm_id *id, const char *how, const struct ibv_mr *mr)
 	}
 	if (!strcmp(how, "loud"))
 		send_much(id, mr);
+	if (!strcmp(how, "deaf"))
+		answer(id, mr);
 	await(RDMA_CM_EVENT_DISCONNECTED);
 	return 0;
 }
@@ -121,7 +138,7 @@ serve(const struct addrinfo *ai, const char *how)
 {
 	struct rdma_conn_param param = {.responder_resources = 1, .initiator_depth = 1};
 	struct rdma_cm_id *listener, *id;
-	struct ibv_mr *mr = NULL;
+	struct ibv_mr *mr;
 
 	if (rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) != 0 || rdma_bind_addr(listener, ai->ai_addr) != 0 ||
 	    rdma_listen(listener, 4) != 0)
@@ -130,8 +147,7 @@ serve(const struct addrinfo *ai, const char *how)
 	if (!strcmp(how, "reject"))
 		return rdma_reject(id, text, (uint8_t)strlen(text)) != 0;
 	make_qp(id);
-	if (strcmp(how, "deaf"))
-		mr = post_receive(id);
+	mr = post_receive(id);
 	if (rdma_accept(id, &param) != 0)
 		die("rdma_accept");
 	return up(await(RDMA_CM_EVENT_ESTABLISHED), how, mr);
