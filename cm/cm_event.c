@@ -22,6 +22,7 @@ fill_request(struct cm *cm, struct iw_cm_event *ev, const struct cm_setup *s)
 {
 	bool enhanced = s->request.enhanced;
 
+	ev->listener = s->asked;
 	fill_private(cm, ev, &s->request);
 	ev->ird = enhanced ? s->request.ird : MPA_HDR_NOT_NEGOTIATED;
 	ev->ord = enhanced ? s->request.ord : MPA_HDR_NOT_NEGOTIATED;
@@ -54,7 +55,6 @@ fill(struct cm *cm, const struct cm_id *id, struct iw_cm_event *ev)
 	ev->peer = id->peer;
 	switch (ev->type) {
 	case IW_CM_CONNECT_REQUEST:
-		ev->listener = id->asked;
 		fill_request(cm, ev, s);
 		break;
 	case IW_CM_CONNECT_REPLY:

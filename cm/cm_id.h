@@ -43,6 +43,7 @@ IW_COUNTERS(cm_counters, CM_COUNTERS);
 
 /* What only start-up needs; freed when it is over and told. */
 struct cm_setup {
+	iw_cm_id asked; /* responder: the listening id it came in at */
 	struct mpa_neg_local local;
 	struct mpa_startup request, reply; /* private_data of ours points into own, of the peer's into theirs */
 	struct qp_stream stream;           /* as agreed */
@@ -64,16 +65,15 @@ struct cm_id {
 	uint32_t qp;       /* bound; 0: none */
 	uint32_t setup;    /* 0: none */
 	uint32_t listener; /* child: of its listener while that counts it; listening id: its own */
-	uint32_t asked;    /* child: id of the listener it came in at, for CONNECT_REQUEST */
-	uint32_t held;     /* ready bits that wait for the octets before them to be read */
 	uint32_t held_at;  /* octets that were still to be read when they were put back */
 	uint32_t rtr_end;  /* initiator: octets that must be acknowledged for the RTR to have arrived; 0: no RTR */
-	bool again;        /* the table wants the event once more */
+	uint8_t held;      /* ready bits that wait for the octets before them to be read */
 	uint8_t kind;      /* enum cm_id_kind */
-	bool started;      /* qp_start() was done */
-	bool counted;      /* in its listener's backlog */
-	bool spare;        /* beyond max_ids */
-	bool want_tw;      /* TIMEWAIT_EXIT is wanted */
+	bool again : 1;    /* the table wants the event once more */
+	bool started : 1;  /* qp_start() was done */
+	bool counted : 1;  /* in its listener's backlog */
+	bool spare : 1;    /* beyond max_ids */
+	bool want_tw : 1;  /* TIMEWAIT_EXIT is wanted */
 	struct iw_terminate term;
 	struct iw_timer timer;
 	struct iw_link event_link; /* cm->events */
@@ -83,6 +83,8 @@ struct cm_id {
 	void *context;
 	struct iw_addr local, peer;
 };
+
+_Static_assert(sizeof(struct cm_id) <= 192, "part of the budget of an idle connection");
 
 struct cm_listener {
 	uint32_t handle, id, tcp;

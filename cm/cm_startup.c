@@ -99,7 +99,6 @@ cm_startup_arrive(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns)
 	}
 	l = cm_id_listener(cm, at);
 	id->listener = l->handle;
-	id->asked = at->handle;
 	iw_list_add(&l->children, &id->child_link);
 	iw_list_add(&cm->half, &id->half_link);
 	adopt(cm, id, ready);
@@ -153,6 +152,7 @@ read_request(struct cm *cm, struct cm_id *id, uint64_t now_ns)
 		cm_step_event(cm, id, CM_EV_REQUEST_BAD, now_ns);
 		return;
 	}
+	s->asked = cm_id_listener(cm, id)->id;
 	s->request = request;
 	memcpy(s->theirs, data, request.private_len);
 	s->request.private_data = s->theirs;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ddp_hdr.h"
+#include "rdmap_hdr.h"
 #include "view.h"
 
 /* Longest run of headers that is looked at in one piece: DDP header and Terminate, more than a Read Request. */
@@ -20,6 +20,8 @@ struct mpa_fpdu {
 	uint32_t head_len;   /* octets at head: all of the ULPDU, or MPA_FPDU_HEAD of it */
 	const uint8_t *head; /* the ULPDU's beginning in one piece: in place, or in buf */
 	struct ddp_hdr ddp;
+	struct rdmap_read_req read; /* has_read: of a Read Request */
+	bool has_read;
 	bool wait; /* back-pressure: leave it in the stream */
 	uint8_t buf[MPA_FPDU_HEAD];
 };

@@ -80,18 +80,19 @@ struct iw_qp {
 	struct qp_fsm fsm;
 	uint8_t pub_state; /* enum iw_qp_state; read by posting threads, as the next two */
 	uint8_t may_post_send, may_post_recv;
-	bool crc, initiator, tx_markers, rx_markers;
-	bool sig_all, foreign, back_pressure;
+	bool sig_all, foreign; /* read by posting threads */
+	bool crc : 1, initiator : 1, tx_markers : 1, rx_markers : 1, back_pressure : 1;
 	uint8_t rtr; /* enum qp_rtr */
 	uint16_t ird, ord;
 
 	/* receiving */
-	uint8_t tagged_open;     /* 1 + opcode of the tagged message that awaits its last segment */
-	bool rx_partial;         /* octets of an unfinished FPDU were seen */
-	bool rx_waits;           /* for a receive to be posted (back-pressure) */
-	bool wait_over;          /* that was too long: it ends the stream */
-	bool rx_begun;           /* the peer's first FPDU has come */
-	bool woken;              /* something was sent since the last burst or nudge */
+	uint8_t tagged_open; /* 1 + opcode of the tagged message that awaits its last segment */
+	bool rx_waits;       /* for a receive to be posted (back-pressure); read by posting threads */
+	bool rx_partial : 1; /* octets of an unfinished FPDU were seen */
+	bool wait_over : 1;  /* rx_waits was too long: it ends the stream */
+	bool rx_begun : 1;   /* the peer's first FPDU has come */
+	bool woken : 1;      /* something was sent since the last burst or nudge */
+	uint8_t nudges;
 	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
 	uint32_t rx_fpdus;       /* saturates at 2^32-1 */
 	struct wr_cursor recv_cur;
@@ -107,7 +108,6 @@ struct iw_qp {
 	uint64_t burst_at;         /* first fill; IW_NEVER: none yet */
 	uint32_t out_bits;
 	uint32_t recv_wait_ms; /* back-pressure: how long; 0: the default */
-	uint8_t nudges;
 	struct qp_async async;
 
 	/* how it ended */
@@ -122,7 +122,7 @@ struct iw_qp {
 	void *context;
 };
 
-_Static_assert(sizeof(struct iw_qp) <= 400, "part of the budget of an idle connection");
+_Static_assert(sizeof(struct iw_qp) <= 384, "part of the budget of an idle connection");
 
 /* 0, or what is wrong with a QP that a user names. */
 static inline int

@@ -63,22 +63,22 @@ rdmap_read_req_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 {
 	struct ddp_queue *q = &qp->queue[RDMAP_QN_READ_REQ];
 	enum rdmap_fault fault = ddp_queue_check(q, &f->ddp);
-	struct rdmap_read_req req;
 	struct wr_piece piece;
 
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
 	if (!f->ddp.last)
 		return RDMAP_FAULT_READ_NO_LAST;
-	if (!rdmap_hdr_read_req_parse(f->head + f->ddp.hdr_len, f->head_len - f->ddp.hdr_len, &req))
+	f->has_read = rdmap_hdr_read_req_parse(f->head + f->ddp.hdr_len, f->head_len - f->ddp.hdr_len, &f->read);
+	if (!f->has_read)
 		return RDMAP_FAULT_MPA_LENGTH;
-	if (!has_room(qp, req.size) || qp->fsm.state == QP_FSM_DRAINED)
+	if (!has_room(qp, f->read.size) || qp->fsm.state == QP_FSM_DRAINED)
 		return RDMAP_FAULT_READ_IRD;
-	fault = check_source(qp, &req, req.size, &piece);
+	fault = check_source(qp, &f->read, f->read.size, &piece);
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
 	qp->answers[qp->answers_pos.head++ & qp->answers_pos.mask] =
-		(struct qp_answer){.ddp = f->ddp, .ulpdu_len = (uint16_t)f->ulpdu_len, .req = req};
+		(struct qp_answer){.ddp = f->ddp, .ulpdu_len = (uint16_t)f->ulpdu_len, .req = f->read};
 	ddp_queue_advance(q, &f->ddp, 0);
 	rdmap_run_add(qp);
 	return RDMAP_FAULT_NONE;

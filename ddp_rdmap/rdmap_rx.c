@@ -34,16 +34,12 @@ dispatch(struct iw_qp *qp, struct mpa_fpdu *f)
 	}
 }
 
-/* What a Terminate about this segment quotes: its header if there was one, and the Read Request if it is one. */
+/* What a Terminate about this segment quotes: its header if there was one, and the Read Request if it is one.  As they
+ * were parsed: octets of a packet are read once (X9). */
 static void
 fail(struct iw_qp *qp, const struct mpa_fpdu *f, enum rdmap_fault fault)
 {
-	const struct rdmap_op *op = rdmap_ops_get(f->ddp.opcode);
-	struct rdmap_read_req req;
-	bool is_read = f->ddp.opcode == RDMAP_OP_READ_REQ && !f->ddp.tagged && f->ulpdu_len >= op->ulpdu_min &&
-		       rdmap_hdr_read_req_parse(f->head + f->ddp.hdr_len, f->head_len - f->ddp.hdr_len, &req);
-
-	qp_fault(qp, fault, &f->ddp, (uint16_t)f->ulpdu_len, is_read ? &req : NULL);
+	qp_fault(qp, fault, &f->ddp, (uint16_t)f->ulpdu_len, f->has_read ? &f->read : NULL);
 }
 
 /* The peer's first FPDU, taken or waiting for a receive: it is awake. */
@@ -71,6 +67,7 @@ rdmap_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 {
 	enum rdmap_fault fault = ddp_rx_header(f);
 
+	f->has_read = false;
 	if (fault == RDMAP_FAULT_MPA_LENGTH) {
 		qp_fault(qp, fault, NULL, 0, NULL);
 		return;

@@ -80,6 +80,7 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 	tcp_limit_init(&tcp->limit, p->answer_rate);
 	iw_list_init(&tcp->ready);
 	iw_list_init(&tcp->tx);
+	iw_list_init(&tcp->unheard);
 	if (!err)
 		err = iw_pool_init(&tcp->listeners, sizeof(struct tcp_listener), p->max_listeners);
 	if (!err)
@@ -93,6 +94,8 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 					p->max_ooo_mbufs, ooo_conns);
 	if (!err)
 		err = tcp_txq_pool_init(&tcp->txq_pool, tcp->env->data_pool, tcp->env->ctl_pool, mbufs + p->max_conns);
+	if (!err)
+		err = tcp_flight_init(tcp, p->max_flights, mbufs);
 	tcp->txq_pool.no_sums = net_l4_cksum_offloaded(tcp->net);
 	return err;
 }
@@ -126,6 +129,7 @@ tcp_destroy(struct tcp *tcp)
 
 	while (tcp->conns.objs && (c = (struct tcp_conn *)iw_pool_walk(&tcp->conns, &pos)) != NULL)
 		tcp_conn_free(tcp, c);
+	tcp_flight_fini(tcp);
 	tcp_txq_pool_fini(&tcp->txq_pool);
 	tcp_rxq_pool_fini(&tcp->rxq_pool);
 	tcp_syn_fini(&tcp->syn);
@@ -174,10 +178,16 @@ tcp_open(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *rem
 	c = create_on_port(tcp, &from, &to, now_ns, &err);
 	if (!c)
 		return err;
+	if (!tcp_flight_take(tcp, c, TCP_FLIGHT_CONTROL)) {
+		tcp_conn_free(tcp, c);
+		return -IW_E_NOMEM;
+	}
 	tcp_conn_set_attr(tcp, c, attr);
 	c->owner = owner;
-	if (c->syn_timeout_ns)
-		tcp_timer_set(tcp, c, TCP_TIMER_USER, iw_time_after(now_ns, c->syn_timeout_ns));
+	if (attr && attr->syn_timeout_ns) {
+		tcp_conn_set(c, TCP_CONN_SYN_TIMED);
+		tcp_timer_set(tcp, c, TCP_TIMER_USER, iw_time_after(now_ns, attr->syn_timeout_ns));
+	}
 	tcp->n.opened_active++;
 	tcp_conn_event(tcp, c, TCP_EV_ACTIVE_OPEN, now_ns);
 	*conn = c->handle;
@@ -307,7 +317,7 @@ tcp_release(struct tcp *tcp, uint32_t conn, uint64_t now_ns)
 	tcp_conn_slow(c);
 	if (tcp_conn_settle(tcp, c))
 		return;
-	tcp_timer_linger(tcp, c, iw_time_after(c->user_timeout_ns, LINGER_BEYOND_NS), now_ns);
+	tcp_timer_linger(tcp, c, iw_time_after(c->user_timeout_ms * IW_MS, LINGER_BEYOND_NS), now_ns);
 	if (c->state == TCP_FIN_WAIT_2)
 		tcp_timer_linger(tcp, c, TCP_FIN_WAIT_2_NS, now_ns);
 }
@@ -329,6 +339,27 @@ tcp_timewait_gone(struct tcp *tcp, uint32_t *tag)
 
 /* ---- what happened ---- */
 
+static struct tcp_ready
+ready_of(const struct tcp_conn *c)
+{
+	return (struct tcp_ready){.conn = c->handle,
+				  .owner = c->owner,
+				  .stream = c->stream,
+				  .listener = tcp_conn_has(c, TCP_CONN_PASSIVE) ? c->listener : 0,
+				  .bits = c->ready_bits};
+}
+
+uint32_t
+tcp_ready_peek(const struct tcp *tcp, struct tcp_ready *ready, uint32_t max)
+{
+	const struct iw_link *l = tcp->ready.head.next;
+	uint32_t n = 0;
+
+	for (; n < max && l != &tcp->ready.head; l = l->next)
+		ready[n++] = ready_of(iw_list_entry(l, const struct tcp_conn, ready_link));
+	return n;
+}
+
 bool
 tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready)
 {
@@ -338,11 +369,7 @@ tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready)
 	if (!link)
 		return false;
 	c = iw_list_entry(link, struct tcp_conn, ready_link);
-	*ready = (struct tcp_ready){.conn = c->handle,
-				    .owner = c->owner,
-				    .stream = c->stream,
-				    .listener = tcp_conn_has(c, TCP_CONN_PASSIVE) ? c->listener : 0,
-				    .bits = c->ready_bits};
+	*ready = ready_of(c);
 	c->ready_bits = 0;
 	return true;
 }
@@ -409,17 +436,17 @@ tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info)
 
 	if (!c)
 		return false;
-	*info = (struct tcp_info){.local = c->local,
+	*info = (struct tcp_info){.local = *tcp_conn_local(c),
 				  .peer = *tcp_conn_remote(c),
 				  .state = (enum tcp_state)c->state,
 				  .emss = c->emss,
-				  .cwnd = c->cc.cwnd,
-				  .ssthresh = c->cc.ssthresh,
+				  .cwnd = c->fl ? c->fl->cc.cwnd : c->kept.cwnd,
+				  .ssthresh = c->fl ? c->fl->cc.ssthresh : c->kept.ssthresh,
 				  .snd_wnd = c->snd_wnd,
-				  .in_flight = tcp_txq_flight_size(&c->txq),
-				  .queued = c->txq.end - c->txq.una,
-				  .srtt_ns = c->rtt.srtt_ns,
-				  .rto_ns = tcp_rtt_rto(&c->rtt),
+				  .in_flight = c->fl ? tcp_txq_flight_size(&c->fl->txq) : 0,
+				  .queued = tcp_conn_queued(c),
+				  .srtt_ns = tcp_conn_srtt(c),
+				  .rto_ns = tcp_flight_rto(c),
 				  .appended = c->appended,
 				  .retransmits = c->retransmits,
 				  .passive = tcp_conn_has(c, TCP_CONN_PASSIVE)};

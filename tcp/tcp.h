@@ -38,6 +38,7 @@ struct tcp_params {
 	uint32_t max_syn;       /* handshakes that came in and wait for their last ACK; then cookies; 0: by max_conns */
 	uint32_t challenge_acks; /* of one connection in 5 s (RFC 5961 §7), at most 255; 0: 10 */
 	uint32_t answer_rate;    /* RST and ACK to one peer without a connection, in a second; 0: 200 */
+	uint32_t max_flights;    /* connections that have something on its way at a time, at least 2; 0: by the mbufs */
 	uint8_t cc;              /* enum tcp_cc_kind */
 	bool no_ecn;             /* neither ask for ECN (RFC 3168) nor agree to it */
 };
@@ -125,6 +126,9 @@ struct tcp_ready {
 	uint32_t bits;
 };
 
+/* Up to max entries from the first one, which stay where they are: for a look ahead.  Returns how many. */
+uint32_t tcp_ready_peek(const struct tcp *tcp, struct tcp_ready *ready, uint32_t max);
+
 /* Pops the next entry; false: none.  Bits accumulate until popped. */
 bool tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready);
 /* Sets RX again, for a reader that stopped early. */
@@ -132,7 +136,17 @@ void tcp_ready_again(struct tcp *tcp, uint32_t conn);
 
 /* ---- receive ---- */
 
-/* A checked IP packet; the mbuf is tcp's from here on. */
+#define TCP_RX_BURST 32
+
+/* A checked IP packet. */
+struct tcp_rx_in {
+	struct rte_mbuf *m; /* tcp's from here on */
+	struct net_pkt pkt;
+};
+
+/* At most TCP_RX_BURST of them, processed in their order. */
+void tcp_rx_burst(struct tcp *tcp, const struct tcp_rx_in *in, uint32_t n, uint64_t now_ns);
+/* One. */
 void tcp_rx(struct tcp *tcp, struct rte_mbuf *m, const struct net_pkt *pkt, uint64_t now_ns);
 void tcp_icmp_err(struct tcp *tcp, const struct net_icmp_err *err, uint64_t now_ns);
 

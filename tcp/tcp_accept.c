@@ -86,8 +86,10 @@ tcp_accept_check(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t n
 bool
 tcp_accept_challenge(struct tcp_conn *c, uint32_t limit, uint64_t now_ns)
 {
-	if (now_ns - c->challenge_ns >= TCP_CHALLENGE_NS) {
-		c->challenge_ns = now_ns;
+	uint32_t now_ms = (uint32_t)(now_ns / IW_MS);
+
+	if (now_ms - c->challenge_ms >= TCP_CHALLENGE_NS / IW_MS) {
+		c->challenge_ms = now_ms;
 		c->challenges = 0;
 	}
 	if (c->challenges >= limit)

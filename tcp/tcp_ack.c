@@ -29,16 +29,16 @@ update_window(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, ui
 	if (iw_seq_lt(c->snd_wl1, seg->seq) || (c->snd_wl1 == seg->seq && iw_seq_leq(c->snd_wl2, seg->ack)))
 		tcp_ack_set_window(c, seg);
 	/* A peer that answers at zero window is alive, however long (RFC 9293 MUST-37). */
-	if (c->snd_wnd == 0 && c->at_ns[TCP_TIMER_USER] != IW_NEVER)
-		tcp_timer_set(tcp, c, TCP_TIMER_USER, iw_time_after(now_ns, c->user_timeout_ns));
+	if (c->snd_wnd == 0 && tcp_conn_deadline(c, TCP_TIMER_USER) != IW_NEVER)
+		tcp_timer_set(tcp, c, TCP_TIMER_USER, iw_time_after(now_ns, c->user_timeout_ms * IW_MS));
 }
 
 /* RFC 5681 §2; the window has not been taken over yet. */
 static bool
 is_duplicate(const struct tcp_conn *c, const struct tcp_seg *seg)
 {
-	return seg->ack == c->snd_una && seg->len == 0 && !(seg->flags & (TCP_SYN | TCP_FIN)) && c->txq.sent_recs > 0 &&
-	       (uint32_t)seg->wnd << c->snd_wscale == c->snd_wnd;
+	return seg->ack == c->snd_una && seg->len == 0 && !(seg->flags & (TCP_SYN | TCP_FIN)) &&
+	       c->fl->txq.sent_recs > 0 && (uint32_t)seg->wnd << c->snd_wscale == c->snd_wnd;
 }
 
 /* The time that an echoed timestamp tells, as the end of its tick; IW_NEVER: it tells nothing. */
@@ -73,18 +73,18 @@ sample_rtt(struct tcp_conn *c, const struct tcp_seg *seg, const struct tcp_txq_d
 	else if (d->acked && echoed != IW_NEVER)
 		rtt = now_ns > echoed ? now_ns - now_ns % IW_MS - (echoed - echoed % IW_MS) : IW_MS;
 	else if (d->acked)
-		tcp_rtt_progress(&c->rtt);
+		tcp_rtt_progress(&c->fl->rtt);
 	if (!d->has_rtt && rtt == 0)
 		return 0;
-	tcp_rtt_sample(&c->rtt, rtt, now_ns);
-	return c->rtt.latest_ns;
+	tcp_rtt_sample(&c->fl->rtt, rtt, now_ns);
+	return c->fl->rtt.latest_ns;
 }
 
 /* When a retransmission must have left to be what this ACK answers (RFC 8985 §6.2). */
 static uint64_t
 rexmit_limit(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
-	uint64_t min = tcp_rtt_min(&c->rtt);
+	uint64_t min = tcp_rtt_min(&c->fl->rtt);
 
 	return iw_time_min(min < now_ns ? now_ns - min : now_ns, echoed_ns(c, seg, now_ns));
 }
@@ -93,7 +93,7 @@ rexmit_limit(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_n
 static struct tcp_sack_result
 account(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, struct tcp_txq_delta *d)
 {
-	struct tcp_txq *q = &c->txq;
+	struct tcp_txq *q = &c->fl->txq;
 	uint32_t ack = iw_seq_min(seg->ack, q->nxt); /* the rest was a probe's octet: its record is not sent yet */
 	struct tcp_sack_result res = {0};
 
@@ -102,7 +102,7 @@ account(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, struct t
 	if (iw_seq_gt(ack, q->una))
 		tcp_txq_ack(q, &tcp->txq_pool, ack, d);
 	if (seg->n_sack && tcp_conn_has(c, TCP_CONN_SACK))
-		res = tcp_sack_rx(&c->sack, q, seg->sack, seg->n_sack, d);
+		res = tcp_sack_rx(&c->fl->sack, q, seg->sack, seg->n_sack, d);
 	tcp->n.rx_bad_sack += res.bad;
 	return res;
 }
@@ -112,14 +112,14 @@ static bool
 fin_is_acked(const struct tcp_conn *c)
 {
 	return (c->state == TCP_FIN_WAIT_1 || c->state == TCP_CLOSING || c->state == TCP_LAST_ACK) &&
-	       tcp_txq_empty(&c->txq) && !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
+	       tcp_conn_all_acked(c) && !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
 }
 
 /* Everything this ACK tells, and the records are marked. */
 static struct tcp_loss_facts
 gather(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
-	struct tcp_loss_facts f = {.flight = tcp_txq_flight_size(&c->txq),
+	struct tcp_loss_facts f = {.flight = tcp_txq_flight_size(&c->fl->txq),
 				   .tsecr = seg->tsecr,
 				   .has_ts = seg->has_ts && tcp_conn_has(c, TCP_CONN_TS),
 				   .advanced = iw_seq_gt(seg->ack, c->snd_una),
@@ -146,6 +146,10 @@ tcp_ack_rx(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint6
 
 	if (iw_seq_lt(seg->ack, c->snd_una))
 		return;
+	if (!c->fl) { /* nothing is on its way: only the window is news */
+		update_window(tcp, c, seg, now_ns);
+		return;
+	}
 	f = gather(tcp, c, seg, now_ns);
 	tcp_loss_ack(tcp, c, &f, now_ns);
 	if (fin_is_acked(c))
@@ -157,6 +161,8 @@ tcp_ack_rx(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint6
 	if (f.advanced || f.delta.sacked)
 		tcp_loss_arm(tcp, c, now_ns);
 	tcp_tx_opened(tcp, c);
+	if (tcp_txq_empty(&c->fl->txq))
+		tcp_flight_rest(tcp, c);
 }
 
 void

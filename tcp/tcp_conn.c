@@ -20,7 +20,7 @@
 static void
 init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	struct tcp_tuple tuple = tcp_tuple_of(&c->local, tcp_conn_remote(c));
+	struct tcp_tuple tuple = tcp_tuple_of(tcp_conn_local(c), tcp_conn_remote(c));
 
 	c->iss = tcp_isn_seq(tcp->env, &tuple, now_ns);
 	c->ts_offset = tcp_isn_ts_offset(tcp->env, &tuple);
@@ -28,15 +28,11 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	c->rcv_wscale = tcp_out_wscale(tcp);
 	c->peer_mss = tcp_out_own_mss(tcp, tcp_conn_remote(c));
 	c->last_rx_ns = c->last_tx_ns = now_ns;
-	for (uint32_t i = 0; i < TCP_TIMERS; i++)
+	for (uint32_t i = 0; i < TCP_TIMERS - TCP_FLIGHT_TIMERS; i++)
 		c->at_ns[i] = IW_NEVER;
-	tcp_rtt_init(&c->rtt, tcp->params.rto_min_ns);
-	tcp_sack_init(&c->sack);
-	tcp_rack_init(&c->rack);
 	tcp_rcvbuf_init(&c->rcvbuf);
 	tcp_conn_set(c, TCP_CONN_SLOW);
 	tcp_conn_set_mtu(c, c->route.mtu);
-	tcp_cc_init(&c->cc, tcp_cc_ops_of(tcp->params.cc), c->emss, false);
 	tcp_conn_set_attr(tcp, c, NULL);
 }
 
@@ -44,7 +40,7 @@ init(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 static int
 enter_demux(struct tcp *tcp, struct tcp_conn *c, uint32_t timewait)
 {
-	struct tcp_tuple tuple = tcp_tuple_of(&c->local, tcp_conn_remote(c));
+	struct tcp_tuple tuple = tcp_tuple_of(tcp_conn_local(c), tcp_conn_remote(c));
 
 	if (!timewait)
 		return tcp_demux_add(&tcp->demux, &tuple, TCP_DEMUX_CONN, c->handle, &c->demux);
@@ -72,8 +68,8 @@ tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_ad
 	if (!c)
 		return NULL;
 	c->handle = handle;
-	c->local = *local;
 	*err = net_route_from(tcp->net, local, remote, &c->route);
+	c->route.src.port = local->port;
 	if (*err == 0)
 		*err = enter_demux(tcp, c, timewait);
 	if (*err) {
@@ -92,20 +88,28 @@ tcp_conn_free(struct tcp *tcp, struct tcp_conn *c)
 	iw_list_del(&c->ready_link);
 	iw_list_del(&c->tx_link);
 	leave_demux(tcp, c);
-	if (c->txq.order.head.next)
-		tcp_txq_fini(&c->txq, &tcp->txq_pool);
+	tcp_flight_drop(tcp, c);
+	iw_list_del(&c->wait_link);
 	tcp_rxq_fini(&c->rxq, &tcp->rxq_pool);
 	if (c->rcv_buf > tcp->params.rcv_buf)
 		tcp->rcv_grown -= c->rcv_buf - tcp->params.rcv_buf;
 	iw_pool_put(&tcp->conns, c->handle);
 }
 
+/* In milliseconds, rounded up: none becomes 0, which has another meaning. */
+static uint32_t
+ms_of(uint64_t ns)
+{
+	uint64_t ms = ns / IW_MS + (ns % IW_MS != 0);
+
+	return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
 void
 tcp_conn_set_attr(struct tcp *tcp, struct tcp_conn *c, const struct tcp_attr *attr)
 {
-	c->user_timeout_ns = attr && attr->user_timeout_ns ? attr->user_timeout_ns : TCP_USER_TIMEOUT_NS;
-	c->syn_timeout_ns = attr ? attr->syn_timeout_ns : 0;
-	c->keepalive_ns = attr ? attr->keepalive_ns : 0;
+	c->user_timeout_ms = ms_of(attr && attr->user_timeout_ns ? attr->user_timeout_ns : TCP_USER_TIMEOUT_NS);
+	c->keepalive_ms = attr ? ms_of(attr->keepalive_ns) : 0;
 	c->keepalive_step_ms = attr ? attr->keepalive_step_ms : 0;
 	c->keepalive_limit = attr && attr->keepalive_probes ? attr->keepalive_probes : TCP_KEEPALIVE_PROBES;
 	if (tcp_conn_synchronized(c))
@@ -132,9 +136,9 @@ quiesce(struct tcp *tcp, struct tcp_conn *c)
 {
 	tcp_timer_stop_all(tcp, c);
 	iw_list_del(&c->tx_link);
-	if (c->txq.order.head.next)
-		tcp_txq_fini(&c->txq, &tcp->txq_pool);
-	tcp_txq_init(&c->txq, c->snd_nxt);
+	if (!tcp_conn_has(c, TCP_CONN_EMBRYO))
+		iw_list_del(&c->wait_link);
+	tcp_flight_drop(tcp, c);
 	tcp_conn_clear(c, TCP_CONN_ACK_NOW | TCP_CONN_ACK_OWED | TCP_CONN_PROBE | TCP_CONN_KEEPALIVE |
 				  TCP_CONN_ROOM_WANTED | TCP_CONN_CLOSE_WANTED);
 }
@@ -184,11 +188,12 @@ to_timewait(struct tcp *tcp, struct tcp_conn *c, bool ack, uint64_t now_ns)
 	c->demux = 0;
 }
 
-/* Behind everything appended so far.  Without a record it is tried again by the next emit (spec T36). */
+/* Behind everything appended so far.  Without a record, or a flight, it is tried again by the next emit (spec T36). */
 static void
 queue_fin(struct tcp *tcp, struct tcp_conn *c)
 {
-	if (!tcp_txq_append_ctl(&c->txq, &tcp->txq_pool, TCP_REC_FIN))
+	if (!tcp_flight_take(tcp, c, TCP_FLIGHT_CONTROL) ||
+	    !tcp_txq_append_ctl(&c->fl->txq, &tcp->txq_pool, TCP_REC_FIN))
 		tcp_conn_set(c, TCP_CONN_CLOSE_WANTED);
 	else
 		tcp_conn_clear(c, TCP_CONN_CLOSE_WANTED);
@@ -203,39 +208,42 @@ tcp_conn_retry_fin(struct tcp *tcp, struct tcp_conn *c)
 }
 
 /* Our SYN leaves, or leaves again with the ACK of the peer's.  Records are kept back for this (tcp_tx_append), so
- * there is one. */
+ * there is one; the flight was taken before. */
 static void
 queue_syn(struct tcp *tcp, struct tcp_conn *c)
 {
 	struct tcp_txq_rec *rec;
 
-	if (!c->txq.order.head.next) {
-		tcp_txq_init(&c->txq, c->iss);
-		tcp_txq_append_ctl(&c->txq, &tcp->txq_pool, TCP_REC_SYN);
+	if (tcp_txq_empty(&c->fl->txq)) {
+		tcp_txq_init(&c->fl->txq, c->iss);
+		tcp_txq_append_ctl(&c->fl->txq, &tcp->txq_pool, TCP_REC_SYN);
 		c->snd_una = c->snd_nxt = c->iss;
 	}
-	rec = tcp_txq_first(&c->txq);
+	rec = tcp_txq_first(&c->fl->txq);
 	if (rec && (rec->flags & TCP_REC_SENT))
-		tcp_txq_mark_lost(&c->txq, rec);
+		tcp_txq_mark_lost(&c->fl->txq, rec);
 	tcp_conn_set(c, TCP_CONN_FORCE);
 	tcp_conn_kick(tcp, c);
 }
 
 bool
-tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, uint32_t iss, const struct tcp_seg *syn, uint64_t now_ns)
+tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, const struct tcp_syn_ack *sent, uint64_t now_ns)
 {
 	struct tcp_txq_rec *rec;
 
-	c->iss = iss;
+	c->iss = sent->iss;
+	if (!tcp_flight_take(tcp, c, TCP_FLIGHT_CONTROL))
+		return false;
 	tcp_conn_event(tcp, c, TCP_EV_PASSIVE_OPEN, now_ns);
-	tcp_conn_take_syn(tcp, c, syn, now_ns);
+	tcp_conn_take_syn(tcp, c, sent->syn, now_ns);
 	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, now_ns);
-	rec = tcp_txq_first(&c->txq);
+	rec = tcp_txq_first(&c->fl->txq);
 	if (!rec)
 		return false;
-	tcp_txq_sent(&c->txq, rec, now_ns);
-	tcp_txq_sent(&c->txq, rec, now_ns); /* when it left is not known: only an echoed timestamp may tell the RTT */
-	c->snd_nxt = iss + 1;
+	tcp_txq_sent(&c->fl->txq, rec, sent->sent_ns ? sent->sent_ns : now_ns);
+	if (!sent->sent_ns) /* only an echoed timestamp may tell the RTT */
+		tcp_txq_sent(&c->fl->txq, rec, now_ns);
+	c->snd_nxt = sent->iss + 1;
 	return true;
 }
 
@@ -246,11 +254,11 @@ established(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 
 	tcp->n.established++;
 	tcp_conn_clear(c, TCP_CONN_FORCE);
-	tcp_rtt_established(&c->rtt, lost);
-	tcp_cc_init(&c->cc, tcp_cc_ops_of(tcp->params.cc), c->emss, lost);
-	c->ecn_end = c->iss;
-	c->recover = c->iss; /* RFC 6582 §3.2: the initial send sequence number */
-	c->at_ns[TCP_TIMER_USER] = IW_NEVER;
+	tcp_rtt_established(&c->fl->rtt, lost);
+	tcp_cc_init(&c->fl->cc, tcp_cc_ops_of(tcp->params.cc), c->emss, lost);
+	c->fl->ecn_end = c->iss;
+	c->fl->recover = c->iss; /* RFC 6582 §3.2: the initial send sequence number */
+	tcp_timer_set(tcp, c, TCP_TIMER_USER, IW_NEVER);
 	tcp_timer_update(tcp, c, true, now_ns);
 	tcp_timer_keepalive(tcp, c);
 	tcp_conn_kick(tcp, c);
@@ -366,9 +374,10 @@ tcp_conn_set_mtu(struct tcp_conn *c, uint32_t mtu)
 	uint32_t mss = path < c->peer_mss ? path : c->peer_mss;
 
 	c->emss = mss - (tcp_conn_has(c, TCP_CONN_TS) ? TCP_HDR_TS_LEN : 0);
-	c->emss_recip = (UINT64_C(1) << 40) / c->emss + 1;
-	if (c->cc.ops)
-		tcp_cc_set_mss(&c->cc, c->emss);
+	if (!c->fl)
+		return;
+	c->fl->emss_recip = (UINT64_C(1) << 40) / c->emss + 1;
+	tcp_cc_set_mss(&c->fl->cc, c->emss);
 }
 
 void
@@ -405,7 +414,9 @@ tcp_conn_leave_backlog(struct tcp *tcp, struct tcp_conn *c)
 	if (!tcp_conn_has(c, TCP_CONN_EMBRYO))
 		return;
 	tcp_conn_clear(c, TCP_CONN_EMBRYO);
-	iw_list_del(&c->embryo_link);
+	iw_list_del(&c->wait_link);
+	if (tcp_conn_has(c, TCP_CONN_ROOM_WANTED) && !c->fl)
+		tcp_flight_starve(tcp, c);
 	l = (struct tcp_listener *)iw_pool_at(&tcp->listeners, c->listener);
 	if (l)
 		l->used--;

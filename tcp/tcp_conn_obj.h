@@ -11,19 +11,11 @@
 #include "list.h"
 #include "net.h"
 #include "tcp.h"
-#include "tcp_cc.h"
+#include "tcp_flight.h"
 #include "tcp_fsm.h"
-#include "tcp_pace.h"
-#include "tcp_prr.h"
-#include "tcp_rack.h"
 #include "tcp_rcvbuf.h"
-#include "tcp_rtt.h"
 #include "tcp_rxq.h"
-#include "tcp_sack.h"
-#include "tcp_tlp.h"
 #include "tcp_tuple.h"
-#include "tcp_txq.h"
-#include "tcp_undo.h"
 #include "wheel.h"
 
 enum tcp_conn_flag {
@@ -42,6 +34,7 @@ enum tcp_conn_flag {
 	TCP_CONN_CLOSE_WANTED = 1 << 12, /* FIN follows as soon as it may */
 	TCP_CONN_FIN_SEEN = 1 << 13,     /* the peer's FIN is at fin_seq; perhaps still out of order */
 	TCP_CONN_SYN_LOST = 1 << 14,     /* our SYN or SYN-ACK was retransmitted */
+	TCP_CONN_SYN_TIMED = 1 << 15,    /* a time-out of the owner's ends the handshake, not a number of SYNs */
 	TCP_CONN_WS = 1 << 16,           /* both sides sent the window scale option */
 	TCP_CONN_TLP = 1 << 17,          /* a tail loss probe leaves with the next emit */
 	TCP_CONN_ECN = 1 << 18,          /* both sides agreed on ECN */
@@ -50,96 +43,74 @@ enum tcp_conn_flag {
 	TCP_CONN_ECN_CWR = 1 << 21       /* the next new data carries CWR */
 };
 
-/* What bounds a wait; see tcp_timer.h. */
-enum tcp_conn_timer {
-	TCP_TIMER_LOSS, /* before the RTO, which it may put off */
-	TCP_TIMER_RTO,
-	TCP_TIMER_PERSIST,
-	TCP_TIMER_USER,
-	TCP_TIMER_KEEPALIVE,
-	TCP_TIMER_LINGER,
-	TCP_TIMER_PMTU,
-	TCP_TIMER_PACE,
-	TCP_TIMERS
-};
-
 enum tcp_conn_phase {
 	TCP_PHASE_OPEN,     /* no loss known */
 	TCP_PHASE_RECOVERY, /* fast recovery (RFC 6675, RFC 6582) until snd_una reaches recover */
 	TCP_PHASE_LOSS      /* slow start through an RTO, until snd_una reaches recover */
 };
 
+/* One of a million.  What only some need, or only for a time, stands behind `fl` and `rxq.ooo`. */
 struct tcp_conn {
 	/* hot, two cache lines: what each segment looks at */
 	uint32_t flags; /* enum tcp_conn_flag */
 	uint8_t state;  /* enum tcp_state */
 	uint8_t phase;  /* enum tcp_conn_phase */
-	uint8_t snd_wscale, rcv_wscale;
-	uint8_t ack_segs; /* data segments since the last ACK left */
+	uint8_t snd_wscale : 4, rcv_wscale : 4;
+	uint8_t ready_bits; /* enum tcp_ready_bits */
+	uint8_t ack_segs;   /* data segments since the last ACK left */
 	uint8_t dupacks;
 	uint8_t keepalive_probes;
+	uint8_t challenges;        /* challenge ACKs since challenge_ms (RFC 5961 §7) */
 	uint32_t snd_una, snd_nxt; /* snd_nxt: also behind octets that were sent as a probe only */
 	uint32_t snd_wnd, snd_wl1, snd_wl2;
 	uint32_t snd_max_wnd; /* largest window the peer ever advertised */
 	uint32_t rcv_adv;     /* right edge that was advertised: never moves left */
 	uint32_t last_ack_sent;
 	uint32_t ts_recent;
-	uint32_t emss; /* octets of payload in a full segment */
+	uint32_t emss;     /* octets of payload in a full segment */
+	uint32_t ack_poll; /* poll in which the ACK became owed */
 	uint64_t last_rx_ns;
 	uint64_t ts_recent_ns; /* when ts_recent was taken (RFC 7323 §5.5: stale after 24 days) */
 	struct tcp_rxq rxq;    /* rxq.nxt is RCV.NXT until the FIN */
 
 	/* warm: what each segment that is sent or acknowledged looks at */
+	struct tcp_flight *fl; /* NULL: nothing is on its way */
 	struct iw_link tx_link, ready_link;
-	uint32_t ready_bits;
-	uint32_t ts_offset;
 	uint64_t last_tx_ns;
-	uint32_t ack_poll; /* poll in which the ACK became owed */
-	struct tcp_txq txq;
-	struct tcp_cc cc;
-	struct tcp_rtt rtt;
-	uint64_t emss_recip;        /* 2^40 / emss, rounded up: segments without a division */
-	uint64_t at_ns[TCP_TIMERS]; /* deadlines; IW_NEVER: off */
-	struct iw_timer timer;      /* armed at or before the least of them */
-
-	/* loss recovery */
-	struct tcp_sack sack;
-	struct tcp_prr prr;
-	struct tcp_rack rack;
-	struct tcp_tlp tlp;
-	struct tcp_undo undo;
-	struct tcp_pace pace;
+	uint32_t ts_offset;
+	uint32_t owner, stream;
+	uint32_t rcv_buf;            /* grows up to params.rcv_buf_max */
+	struct tcp_flight_kept kept; /* while fl is NULL */
 	struct tcp_rcvbuf rcvbuf;
-	uint32_t ecn_end;     /* ECE is no news up to here */
-	uint32_t recover;     /* RFC 6582, RFC 6675: recovery ends here */
-	uint32_t dup_octets;  /* without SACK: octets that duplicate ACKs tell to have left the network */
-	uint32_t limited_end; /* cwnd was the limit for what was sent before this */
+	uint64_t appended;
+	struct net_route route; /* route.src: our address and port, route.dst: the peer's */
 
 	/* cold */
-	uint8_t persist_backoff;
-	uint8_t challenges; /* challenge ACKs since challenge_ns (RFC 5961 §7) */
-	uint64_t challenge_ns;
-	uint32_t handle, owner, stream, listener, tag;
+	struct iw_timer timer;                          /* armed at or before the least of all deadlines */
+	uint64_t at_ns[TCP_TIMERS - TCP_FLIGHT_TIMERS]; /* deadlines; IW_NEVER: off */
+	struct iw_link wait_link; /* in its listener's list, or tcp->flights.starved, or tcp->unheard */
+	uint32_t retransmits;
+	uint32_t handle, listener, tag;
 	uint32_t iss, irs;
 	uint32_t fin_seq; /* of the peer's FIN, TCP_CONN_FIN_SEEN */
 	uint32_t demux;   /* ref; 0: not in the table */
+	uint32_t user_timeout_ms, keepalive_ms, keepalive_step_ms;
+	uint32_t challenge_ms;
 	uint16_t peer_mss;
-	uint16_t mtu_pending; /* claimed by ICMP, believed when mtu_pending_seq times out; 0: none */
-	uint32_t mtu_pending_seq;
-	uint64_t mtu_since;  /* octets that were acknowledged when route.mtu was set */
-	uint8_t mtu_retries; /* how often a larger one was tried again */
-	uint32_t rcv_buf;    /* grows up to params.rcv_buf_max */
-	uint64_t user_timeout_ns, syn_timeout_ns, keepalive_ns;
-	uint32_t keepalive_step_ms;
+	uint8_t mtu_retries;     /* how often a larger one was tried again */
 	uint8_t keepalive_limit; /* probes */
-	uint64_t appended, retransmits;
-	struct iw_link embryo_link; /* in its listener's list */
-	struct iw_addr local;
-	struct net_route route; /* route.dst: the peer, with its port */
 };
-_Static_assert(offsetof(struct tcp_conn, tx_link) <= 128, "hot part: two cache lines (design §4)");
+_Static_assert(offsetof(struct tcp_conn, tx_link) <= 136, "hot part: two cache lines (design §4)");
+_Static_assert(sizeof(struct tcp_conn) <= 448, "part of the budget of an idle connection");
 
 /* ---- inline ---- */
+
+/* Our address and port. */
+static inline const struct iw_addr *
+tcp_conn_local(const struct tcp_conn *c)
+{
+	return &c->route.src;
+}
 
 /* The peer's address and port. */
 static inline const struct iw_addr *
@@ -203,12 +174,44 @@ tcp_conn_rcv_wnd(const struct tcp_conn *c)
 	return wnd > 0 ? (uint32_t)wnd : 0;
 }
 
+/* Deadline; IW_NEVER: off. */
+static inline uint64_t
+tcp_conn_deadline(const struct tcp_conn *c, enum tcp_conn_timer which)
+{
+	if (which >= TCP_FLIGHT_TIMERS)
+		return c->at_ns[which - TCP_FLIGHT_TIMERS];
+	return c->fl ? c->fl->at_ns[which] : IW_NEVER;
+}
+
+/* Everything appended is acknowledged. */
+static inline bool
+tcp_conn_all_acked(const struct tcp_conn *c)
+{
+	return !c->fl || tcp_txq_empty(&c->fl->txq);
+}
+
+/* Octets appended and not acknowledged. */
+static inline uint32_t
+tcp_conn_queued(const struct tcp_conn *c)
+{
+	return c->fl ? c->fl->txq.end - c->fl->txq.una : 0;
+}
+
+/* Smoothed round-trip time; 0: unknown. */
+static inline uint64_t
+tcp_conn_srtt(const struct tcp_conn *c)
+{
+	return c->fl ? c->fl->rtt.srtt_ns : (uint64_t)c->kept.srtt * TCP_FLIGHT_RTT_NS;
+}
+
 /* What pacing goes by. */
 static inline struct tcp_pace_rate
 tcp_conn_rate(const struct tcp_conn *c)
 {
-	return (struct tcp_pace_rate){
-		.srtt_ns = c->rtt.srtt_ns, .cwnd = c->cc.cwnd, .mss = c->emss, .slow_start = tcp_cc_slow_start(&c->cc)};
+	return (struct tcp_pace_rate){.srtt_ns = c->fl->rtt.srtt_ns,
+				      .cwnd = c->fl->cc.cwnd,
+				      .mss = c->emss,
+				      .slow_start = tcp_cc_slow_start(&c->fl->cc)};
 }
 
 /* IP and TCP header without options. */
@@ -223,7 +226,8 @@ static inline void
 tcp_conn_slow(struct tcp_conn *c)
 {
 	bool plain = c->state == TCP_ESTABLISHED && c->phase == TCP_PHASE_OPEN && c->dupacks == 0 &&
-		     c->txq.sacked_recs == 0 && !tcp_rxq_has_ooo(&c->rxq) && c->at_ns[TCP_TIMER_PERSIST] == IW_NEVER &&
+		     (!c->fl || c->fl->txq.sacked_recs == 0) && !tcp_rxq_has_ooo(&c->rxq) &&
+		     tcp_conn_deadline(c, TCP_TIMER_PERSIST) == IW_NEVER &&
 		     !tcp_conn_has(c, TCP_CONN_FIN_SEEN | TCP_CONN_RELEASED);
 
 	if (plain)

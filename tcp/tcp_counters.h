@@ -52,6 +52,8 @@
 	X(tx_probes)            /* zero-window and keepalive probes */ \
 	X(tx_splits)            /* records cut for a small window or path MTU */ \
 	X(tx_no_mbuf)           /* something had to wait for an mbuf */ \
+	X(tx_no_flight)         /* something had to wait: too many others have something on its way */ \
+	X(flights_parted)       /* sending state of an idle connection given to another one */ \
 	X(tx_net_refused)       /* frames that net dropped: queue full, no way */ \
 	X(fast_retransmits)     /* fast recoveries begun */ \
 	X(tlp_probes)           /* tail loss probes sent (RFC 8985) */ \

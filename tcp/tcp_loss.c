@@ -13,9 +13,9 @@
 uint32_t
 tcp_loss_pipe(const struct tcp_conn *c)
 {
-	uint32_t pipe = tcp_txq_pipe(&c->txq);
+	uint32_t pipe = tcp_txq_pipe(&c->fl->txq);
 
-	return pipe > c->dup_octets ? pipe - c->dup_octets : 0;
+	return pipe > c->fl->dup_octets ? pipe - c->fl->dup_octets : 0;
 }
 
 static bool
@@ -32,14 +32,14 @@ cc_ack(const struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns
 	struct tcp_pace_rate rate = tcp_conn_rate(c);
 
 	return (struct tcp_cc_ack){.now_ns = now_ns,
-				   .srtt_ns = c->rtt.srtt_ns,
+				   .srtt_ns = c->fl->rtt.srtt_ns,
 				   .rtt_ns = f->rtt_ns,
 				   .una = c->snd_una,
 				   .nxt = c->snd_nxt,
 				   .acked = f->delta.acked,
 				   .flight = f->flight,
 				   .cwnd_limited = c->phase == TCP_PHASE_LOSS ||
-						   iw_seq_lt(c->snd_una - f->delta.acked, c->limited_end),
+						   iw_seq_lt(c->snd_una - f->delta.acked, c->fl->limited_end),
 				   .paced = tcp_pace_applies(&rate),
 				   .ece = f->ece};
 }
@@ -55,7 +55,7 @@ grow(struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns)
 		ack.exact = true;
 	}
 	if (ack.acked && !f->ece)
-		c->cc.ops->on_ack(&c->cc, &ack);
+		c->fl->cc.ops->on_ack(&c->fl->cc, &ack);
 }
 
 static void
@@ -63,10 +63,10 @@ tell_una(struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns)
 {
 	struct tcp_cc_ack ack;
 
-	if (!c->cc.ops->on_una || !f->advanced)
+	if (!c->fl->cc.ops->on_una || !f->advanced)
 		return;
 	ack = cc_ack(c, f, now_ns);
-	c->cc.ops->on_una(&c->cc, &ack);
+	c->fl->cc.ops->on_una(&c->fl->cc, &ack);
 }
 
 /* ---- recovery begins ---- */
@@ -74,17 +74,17 @@ tell_una(struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns)
 static void
 mark_first_lost(struct tcp_conn *c)
 {
-	struct tcp_txq_rec *rec = tcp_txq_first(&c->txq);
+	struct tcp_txq_rec *rec = tcp_txq_first(&c->fl->txq);
 
 	if (rec && (rec->flags & TCP_REC_SENT))
-		tcp_txq_mark_lost(&c->txq, rec);
+		tcp_txq_mark_lost(&c->fl->txq, rec);
 }
 
 static void
 forget_duplicates(struct tcp_conn *c)
 {
 	c->dupacks = 0;
-	c->dup_octets = 0;
+	c->fl->dup_octets = 0;
 }
 
 static void
@@ -92,12 +92,12 @@ enter_recovery(struct tcp *tcp, struct tcp_conn *c, uint32_t flight, uint64_t no
 {
 	tcp->n.fast_retransmits++;
 	/* What limited transmit added does not count (RFC 5681 §3.2 step 2). */
-	c->cc.ops->enter_recovery(&c->cc, TCP_CC_LOSS, iw_len_min(flight, c->cc.cwnd), now_ns);
+	c->fl->cc.ops->enter_recovery(&c->fl->cc, TCP_CC_LOSS, iw_len_min(flight, c->fl->cc.cwnd), now_ns);
 	c->phase = TCP_PHASE_RECOVERY;
-	c->recover = c->txq.nxt;
-	tcp_undo_begin(&c->undo, c->snd_una, c->txq.nxt, c->txq.retrans_recs, false);
-	tcp_tlp_init(&c->tlp);
-	tcp_prr_begin(&c->prr, flight);
+	c->fl->recover = c->fl->txq.nxt;
+	tcp_undo_begin(&c->fl->undo, c->snd_una, c->fl->txq.nxt, c->fl->txq.retrans_recs, false);
+	tcp_tlp_init(&c->fl->tlp);
+	tcp_prr_begin(&c->fl->prr, flight);
 	tcp_ecn_reduced(c);
 	tcp_conn_set(c, TCP_CONN_FORCE);
 }
@@ -108,18 +108,19 @@ set_recovery_window(struct tcp_conn *c, uint32_t delivered)
 {
 	uint32_t pipe = tcp_loss_pipe(c);
 
-	c->cc.cwnd = pipe + tcp_prr_ack(&c->prr, delivered, pipe, c->cc.ssthresh, c->emss);
+	c->fl->cc.cwnd = pipe + tcp_prr_ack(&c->fl->prr, delivered, pipe, c->fl->cc.ssthresh, c->emss);
 }
 
 /* RACK; true: something is lost. */
 static bool
 detect(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	uint64_t reo_wnd = tcp_rack_reo_wnd(&c->rack, &c->rtt, c->phase != TCP_PHASE_OPEN, c->txq.sacked_recs);
-	struct tcp_rack_verdict v = tcp_rack_detect(&c->rack, &c->txq, reo_wnd, now_ns);
+	uint64_t reo_wnd =
+		tcp_rack_reo_wnd(&c->fl->rack, &c->fl->rtt, c->phase != TCP_PHASE_OPEN, c->fl->txq.sacked_recs);
+	struct tcp_rack_verdict v = tcp_rack_detect(&c->fl->rack, &c->fl->txq, reo_wnd, now_ns);
 
 	tcp_timer_set(tcp, c, TCP_TIMER_LOSS, v.again_ns);
-	c->tlp.reordering = v.again_ns != IW_NEVER;
+	c->fl->tlp.reordering = v.again_ns != IW_NEVER;
 	return v.lost > 0;
 }
 
@@ -127,10 +128,10 @@ detect(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 static void
 reduce_once(struct tcp_conn *c, enum tcp_cc_cause cause, uint32_t flight, uint64_t now_ns)
 {
-	c->cc.ops->enter_recovery(&c->cc, cause, iw_len_min(flight, c->cc.cwnd), now_ns);
+	c->fl->cc.ops->enter_recovery(&c->fl->cc, cause, iw_len_min(flight, c->fl->cc.cwnd), now_ns);
 	if (cause == TCP_CC_LOSS)
-		c->cc.ops->exit_recovery(&c->cc, now_ns);
-	c->undo.open = false; /* what was saved is of this reduction now */
+		c->fl->cc.ops->exit_recovery(&c->fl->cc, now_ns);
+	c->fl->undo.open = false; /* what was saved is of this reduction now */
 	tcp_ecn_reduced(c);
 }
 
@@ -140,18 +141,18 @@ static void
 learn(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns)
 {
 	struct tcp_tlp_ack probe = {.ack = c->snd_una,
-				    .dsack = f->dsack && f->dsack_block.to == c->tlp.end_seq,
+				    .dsack = f->dsack && f->dsack_block.to == c->fl->tlp.end_seq,
 				    .plain_dup = f->duplicate && !f->sacks};
 
 	tell_una(c, f, now_ns);
 	if (f->rtt_ns)
-		c->tlp.no_rtt = false;
+		c->fl->tlp.no_rtt = false;
 	if (!has_sack(c))
 		return;
-	tcp_rack_delivered(&c->rack, &f->delta, now_ns);
-	tcp_rack_round(&c->rack, c->snd_una, c->txq.nxt, f->dsack);
+	tcp_rack_delivered(&c->fl->rack, &f->delta, now_ns);
+	tcp_rack_round(&c->fl->rack, c->snd_una, c->fl->txq.nxt, f->dsack);
 	tcp->n.rx_dsack += f->dsack;
-	if (!tcp_tlp_ack(&c->tlp, &probe) || c->phase != TCP_PHASE_OPEN)
+	if (!tcp_tlp_ack(&c->fl->tlp, &probe) || c->phase != TCP_PHASE_OPEN)
 		return;
 	tcp->n.tlp_repaired++;
 	reduce_once(c, TCP_CC_LOSS, f->flight, now_ns);
@@ -161,7 +162,7 @@ static bool
 was_a_mistake(const struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f)
 {
 	struct tcp_undo_ack ack = {.una = c->snd_una,
-				   .fack = c->txq.fack,
+				   .fack = c->fl->txq.fack,
 				   .tsecr = f->tsecr,
 				   .delivered = f->delta.delivered,
 				   .emss = c->emss,
@@ -172,7 +173,7 @@ was_a_mistake(const struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_f
 				   .new_data = f->has_new,
 				   .dsack_block = f->dsack_block};
 
-	return tcp_undo_ack(&c->undo, &ack);
+	return tcp_undo_ack(&c->fl->undo, &ack);
 }
 
 /* Windows and records as if nothing had been lost. */
@@ -180,13 +181,13 @@ static void
 take_back(struct tcp *tcp, struct tcp_conn *c)
 {
 	tcp->n.undone++;
-	c->cc.ops->undo(&c->cc);
-	tcp_txq_undo_lost(&c->txq);
+	c->fl->cc.ops->undo(&c->fl->cc);
+	tcp_txq_undo_lost(&c->fl->txq);
 	forget_duplicates(c);
 	if (c->phase != TCP_PHASE_OPEN)
-		tcp_rack_recovered(&c->rack);
+		tcp_rack_recovered(&c->fl->rack);
 	c->phase = TCP_PHASE_OPEN;
-	c->recover = c->snd_una;
+	c->fl->recover = c->snd_una;
 }
 
 /* ---- the phases ---- */
@@ -197,8 +198,8 @@ count_duplicate(struct tcp_conn *c)
 {
 	if (c->dupacks < UINT8_MAX)
 		c->dupacks++;
-	c->dup_octets += c->emss;
-	if (c->dupacks != TCP_DUP_THRESH || iw_seq_leq(c->snd_una, c->recover))
+	c->fl->dup_octets += c->emss;
+	if (c->dupacks != TCP_DUP_THRESH || iw_seq_leq(c->snd_una, c->fl->recover))
 		return false;
 	mark_first_lost(c);
 	return true;
@@ -209,9 +210,9 @@ count_duplicate(struct tcp_conn *c)
 static uint32_t
 partial_ack(struct tcp_conn *c, uint32_t acked)
 {
-	uint32_t known = iw_len_min(c->dup_octets, acked > c->emss ? acked - c->emss : 0);
+	uint32_t known = iw_len_min(c->fl->dup_octets, acked > c->emss ? acked - c->emss : 0);
 
-	c->dup_octets -= known;
+	c->fl->dup_octets -= known;
 	mark_first_lost(c);
 	tcp_conn_set(c, TCP_CONN_FORCE);
 	return acked - known;
@@ -253,11 +254,11 @@ recovery_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f
 {
 	uint32_t delivered = f->delta.delivered;
 
-	if (iw_seq_geq(c->snd_una, c->recover)) {
+	if (iw_seq_geq(c->snd_una, c->fl->recover)) {
 		c->phase = TCP_PHASE_OPEN;
 		forget_duplicates(c);
-		c->cc.ops->exit_recovery(&c->cc, now_ns);
-		tcp_rack_recovered(&c->rack);
+		c->fl->cc.ops->exit_recovery(&c->fl->cc, now_ns);
+		tcp_rack_recovered(&c->fl->rack);
 		begin_if_lost(tcp, c, f, now_ns);
 		return;
 	}
@@ -266,7 +267,7 @@ recovery_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f
 	} else if (f->advanced) {
 		delivered = partial_ack(c, f->delta.acked);
 	} else if (f->duplicate) {
-		c->dup_octets += c->emss;
+		c->fl->dup_octets += c->emss;
 		delivered = c->emss;
 	}
 	set_recovery_window(c, delivered);
@@ -279,11 +280,11 @@ loss_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f, ui
 	grow(c, f, now_ns);
 	if (has_sack(c))
 		detect(tcp, c, now_ns);
-	if (iw_seq_lt(c->snd_una, c->recover))
+	if (iw_seq_lt(c->snd_una, c->fl->recover))
 		return;
 	c->phase = TCP_PHASE_OPEN;
-	c->undo.frto = TCP_FRTO_OFF;
-	tcp_rack_recovered(&c->rack);
+	c->fl->undo.frto = TCP_FRTO_OFF;
+	tcp_rack_recovered(&c->fl->rack);
 }
 
 void
@@ -310,30 +311,30 @@ tcp_loss_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f
 void
 tcp_loss_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	const struct tcp_txq_rec *first = tcp_txq_first(&c->txq);
-	bool first_time = c->rtt.backoff == 0;
+	const struct tcp_txq_rec *first = tcp_txq_first(&c->fl->txq);
+	bool first_time = c->fl->rtt.backoff == 0;
 	bool reneged = first && (first->flags & TCP_REC_SACKED);
-	uint32_t flight = tcp_txq_flight_size(&c->txq), in_flight = c->txq.retrans_recs;
+	uint32_t flight = tcp_txq_flight_size(&c->fl->txq), in_flight = c->fl->txq.retrans_recs;
 
-	tcp_rtt_timeout(&c->rtt);
+	tcp_rtt_timeout(&c->fl->rtt);
 	/* A peer that has SACKed what it now asks for again has reneged (RFC 2018 §8). */
-	tcp_txq_mark_all_lost(&c->txq, reneged);
+	tcp_txq_mark_all_lost(&c->fl->txq, reneged);
 	if (reneged)
-		tcp_sack_init(&c->sack);
+		tcp_sack_init(&c->fl->sack);
 	tcp_conn_set(c, TCP_CONN_FORCE);
 	if (!tcp_conn_synchronized(c))
 		return;
 	if (c->phase == TCP_PHASE_OPEN)
-		tcp_undo_begin(&c->undo, c->snd_una, c->txq.nxt, in_flight, has_sack(c) && !reneged);
+		tcp_undo_begin(&c->fl->undo, c->snd_una, c->fl->txq.nxt, in_flight, has_sack(c) && !reneged);
 	else
-		tcp_undo_rto_again(&c->undo, c->snd_una);
-	c->cc.ops->on_rto(&c->cc, flight, first_time, now_ns);
+		tcp_undo_rto_again(&c->fl->undo, c->snd_una);
+	c->fl->cc.ops->on_rto(&c->fl->cc, flight, first_time, now_ns);
 	c->phase = TCP_PHASE_LOSS;
-	c->recover = c->txq.nxt;
+	c->fl->recover = c->fl->txq.nxt;
 	forget_duplicates(c);
-	tcp_tlp_init(&c->tlp);
+	tcp_tlp_init(&c->fl->tlp);
 	tcp_conn_clear(c, TCP_CONN_TLP);
-	c->at_ns[TCP_TIMER_LOSS] = IW_NEVER;
+	c->fl->at_ns[TCP_TIMER_LOSS] = IW_NEVER;
 	tcp_ecn_reduced(c);
 }
 
@@ -343,7 +344,7 @@ reordering_passed(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	if (!detect(tcp, c, now_ns))
 		return;
 	if (c->phase == TCP_PHASE_OPEN)
-		enter_recovery(tcp, c, tcp_txq_flight_size(&c->txq), now_ns);
+		enter_recovery(tcp, c, tcp_txq_flight_size(&c->fl->txq), now_ns);
 	if (c->phase == TCP_PHASE_RECOVERY)
 		set_recovery_window(c, 0);
 	tcp_conn_kick(tcp, c);
@@ -352,19 +353,19 @@ reordering_passed(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 void
 tcp_loss_timer(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	if (!tcp_conn_synchronized(c) || !c->txq.sent_recs)
+	if (!tcp_conn_synchronized(c) || !c->fl->txq.sent_recs)
 		return;
-	if (c->tlp.reordering) {
+	if (c->fl->tlp.reordering) {
 		reordering_passed(tcp, c, now_ns);
 		return;
 	}
 	if (c->phase != TCP_PHASE_OPEN)
 		return;
-	if (tcp_tlp_may_probe(&c->tlp)) {
+	if (tcp_tlp_may_probe(&c->fl->tlp)) {
 		tcp_conn_set(c, TCP_CONN_TLP);
 		tcp_conn_kick(tcp, c);
 	}
-	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->rtt)));
+	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->fl->rtt)));
 }
 
 void
@@ -374,30 +375,31 @@ tcp_loss_arm(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 
 	if (!has_sack(c) || !tcp_conn_synchronized(c))
 		return;
-	if (c->tlp.reordering && c->txq.sent_recs)
+	if (c->fl->tlp.reordering && c->fl->txq.sent_recs)
 		return;
-	if (c->phase != TCP_PHASE_OPEN || c->txq.sacked_recs || !c->txq.sent_recs) {
-		c->at_ns[TCP_TIMER_LOSS] = IW_NEVER;
+	if (c->phase != TCP_PHASE_OPEN || c->fl->txq.sacked_recs || !c->fl->txq.sent_recs) {
+		c->fl->at_ns[TCP_TIMER_LOSS] = IW_NEVER;
 		return;
 	}
-	at = iw_time_after(now_ns, tcp_tlp_pto(&c->rtt, c->txq.sent_recs));
-	tcp_timer_set(tcp, c, TCP_TIMER_LOSS, iw_time_min(at, c->at_ns[TCP_TIMER_RTO]));
+	at = iw_time_after(now_ns, tcp_tlp_pto(&c->fl->rtt, c->fl->txq.sent_recs));
+	tcp_timer_set(tcp, c, TCP_TIMER_LOSS, iw_time_min(at, c->fl->at_ns[TCP_TIMER_RTO]));
 }
 
 void
 tcp_loss_probed(struct tcp *tcp, struct tcp_conn *c, bool is_retrans, uint64_t now_ns)
 {
 	tcp->n.tlp_probes++;
-	tcp_tlp_sent(&c->tlp, c->txq.nxt, is_retrans);
+	tcp_tlp_sent(&c->fl->tlp, c->fl->txq.nxt, is_retrans);
 	tcp_conn_clear(c, TCP_CONN_TLP);
-	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->rtt)));
+	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->fl->rtt)));
 }
 
 void
 tcp_loss_resent(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
 {
-	bool oldest = rec == tcp_txq_first(&c->txq) && rec->rexmits == 1;
+	bool oldest = rec == tcp_txq_first(&c->fl->txq) && rec->rexmits == 1;
 
 	if (c->phase != TCP_PHASE_OPEN)
-		tcp_undo_rexmit(&c->undo, oldest, tcp_conn_has(c, TCP_CONN_TS), tcp_isn_tsval(now_ns, c->ts_offset));
+		tcp_undo_rexmit(&c->fl->undo, oldest, tcp_conn_has(c, TCP_CONN_TS),
+				tcp_isn_tsval(now_ns, c->ts_offset));
 }

@@ -9,7 +9,6 @@
 
 #define MTU_MIN_V4 68 /* RFC 791 */
 #define MTU_MIN_V6 1280
-#define PROVEN_SEGMENTS 4u
 #define RETRY_ICMP_NS (600 * IW_SEC)      /* RFC 1191 §6.3, RFC 8201 §5.3 */
 #define RETRY_BLACK_HOLE_NS (10 * IW_SEC) /* the first time: it may have been an outage; then eight times as long */
 #define RETRIES_MAX 2
@@ -37,11 +36,11 @@ is_in_flight(const struct tcp_conn *c, uint32_t seq)
 static void
 resend_long(struct tcp *tcp, struct tcp_conn *c)
 {
-	struct tcp_txq_rec *rec = tcp_txq_first(&c->txq);
+	struct tcp_txq_rec *rec = tcp_txq_first(&c->fl->txq);
 
-	for (; rec && (rec->flags & TCP_REC_SENT); rec = tcp_txq_next(&c->txq, rec))
+	for (; rec && (rec->flags & TCP_REC_SENT); rec = tcp_txq_next(&c->fl->txq, rec))
 		if (rec->len > c->emss)
-			tcp_txq_mark_lost(&c->txq, rec);
+			tcp_txq_mark_lost(&c->fl->txq, rec);
 	tcp_conn_kick(tcp, c);
 }
 
@@ -49,7 +48,7 @@ resend_long(struct tcp *tcp, struct tcp_conn *c)
 static uint64_t
 octets_acked(const struct tcp_conn *c)
 {
-	return c->appended - (c->txq.end - c->txq.una);
+	return c->appended - tcp_conn_queued(c);
 }
 
 /* Another size from here on, which nothing has proven yet. */
@@ -57,26 +56,28 @@ static void
 set(struct tcp_conn *c, uint32_t mtu)
 {
 	c->route.mtu = (uint16_t)mtu;
-	c->mtu_pending = 0;
-	c->mtu_since = octets_acked(c);
 	tcp_conn_set_mtu(c, mtu);
+	c->kept.mtu_proven = false;
+	if (!c->fl)
+		return;
+	c->fl->mtu_pending = 0;
+	c->fl->mtu_since = octets_acked(c);
 }
 
 static void
 lower(struct tcp *tcp, struct tcp_conn *c, uint32_t mtu, uint64_t retry_ns, uint64_t now_ns)
 {
-	uint64_t at = iw_time_after(now_ns, retry_ns), was = c->at_ns[TCP_TIMER_PMTU];
+	uint64_t at = iw_time_after(now_ns, retry_ns), was = tcp_conn_deadline(c, TCP_TIMER_PMTU);
 
 	set(c, mtu);
 	tcp_timer_set(tcp, c, TCP_TIMER_PMTU, was != IW_NEVER && was > at ? was : at);
 	resend_long(tcp, c);
 }
 
-/* Segments of today's size have got through: so much was acknowledged that some of it came in them. */
-static bool
-is_proven(const struct tcp_conn *c)
+bool
+tcp_pmtu_is_proven(const struct tcp_conn *c)
 {
-	return octets_acked(c) - c->mtu_since >= PROVEN_SEGMENTS * c->emss;
+	return octets_acked(c) - c->fl->mtu_since >= TCP_PMTU_PROVEN * c->emss;
 }
 
 /* The claimed size, within what is possible; 0: no news. */
@@ -100,10 +101,10 @@ too_big(struct tcp *tcp, struct tcp_conn *c, const struct net_icmp_err *err, uin
 
 	if (mtu == 0) {
 		tcp->n.icmp_ignored++;
-	} else if (is_proven(c)) {
+	} else if (tcp_pmtu_is_proven(c)) {
 		tcp->n.icmp_pending++;
-		c->mtu_pending = (uint16_t)mtu;
-		c->mtu_pending_seq = err->seq;
+		c->fl->mtu_pending = (uint16_t)mtu;
+		c->fl->mtu_pending_seq = err->seq;
 	} else {
 		tcp->n.icmp_pmtu++;
 		lower(tcp, c, mtu, RETRY_ICMP_NS, now_ns);
@@ -136,13 +137,13 @@ tcp_pmtu_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
 	uint32_t step = black_hole_mtu(c);
 
-	if (c->mtu_pending && is_in_flight(c, c->mtu_pending_seq)) {
+	if (c->fl->mtu_pending && is_in_flight(c, c->fl->mtu_pending_seq)) {
 		tcp->n.icmp_pmtu++;
-		lower(tcp, c, c->mtu_pending, RETRY_ICMP_NS, now_ns);
+		lower(tcp, c, c->fl->mtu_pending, RETRY_ICMP_NS, now_ns);
 		return;
 	}
-	c->mtu_pending = 0;
-	if (c->rtt.backoff < BLACK_HOLE_RTOS || !step || !is_longer_than(c, tcp_txq_first(&c->txq), step))
+	c->fl->mtu_pending = 0;
+	if (c->fl->rtt.backoff < BLACK_HOLE_RTOS || !step || !is_longer_than(c, tcp_txq_first(&c->fl->txq), step))
 		return;
 	tcp->n.black_holes++;
 	lower(tcp, c, step, RETRY_BLACK_HOLE_NS << (3 * c->mtu_retries), now_ns);
@@ -153,7 +154,7 @@ tcp_pmtu_raise(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
 	struct net_route route;
 
-	if (c->rtt.backoff) { /* not while nothing gets through at all */
+	if (c->fl && c->fl->rtt.backoff) { /* not while nothing gets through at all */
 		tcp_timer_set(tcp, c, TCP_TIMER_PMTU, iw_time_after(now_ns, RETRY_BLACK_HOLE_NS));
 		return;
 	}

@@ -18,6 +18,12 @@ void tcp_pmtu_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 /* TCP_TIMER_PMTU: the path may carry more again. */
 void tcp_pmtu_raise(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 
+#define TCP_PMTU_PROVEN 4u /* segments */
+
+/* Segments of today's size have got through: so much was acknowledged that some of it came in them.  It must have a
+ * flight. */
+bool tcp_pmtu_is_proven(const struct tcp_conn *c);
+
 /* The next lower plateau for a router that does not tell (RFC 1191 §7.1). */
 uint32_t tcp_pmtu_plateau(uint32_t mtu);
 

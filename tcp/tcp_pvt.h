@@ -11,6 +11,7 @@
 #include "tcp_conn_obj.h"
 #include "tcp_counters.h"
 #include "tcp_demux.h"
+#include "tcp_flight.h"
 #include "tcp_limit.h"
 #include "tcp_rxq.h"
 #include "tcp_syn.h"
@@ -31,9 +32,12 @@ struct tcp {
 	uint64_t cookie_ns; /* when the last SYN cookie left; 0: never */
 	struct tcp_rxq_pool rxq_pool;
 	struct tcp_txq_pool txq_pool;
+	struct tcp_flights flights;
 	struct iw_wheel wheel;
 	struct iw_list ready;             /* connections with ready_bits */
 	struct iw_list tx;                /* connections that may have something to send */
+	struct iw_list unheard;           /* those whose next hop is being asked, and enough wait for it */
+	uint32_t settled;                 /* net_settled() when they were looked at last */
 	uint32_t poll;                    /* counts tcp_tx_emit() */
 	uint64_t rcv_grown, rcv_grow_max; /* octets by which receive buffers have grown, and may */
 	uint64_t now_ns;                  /* the latest that was passed in */

@@ -47,15 +47,36 @@ smooth(struct tcp_rtt *r, uint64_t rtt_ns)
 	r->srtt_ns = (7 * r->srtt_ns + rtt_ns) / 8;
 }
 
+/* §2.3, §2.4, §2.5. */
+static void
+set_rto(struct tcp_rtt *r)
+{
+	uint64_t var = 4 * r->rttvar_ns > TCP_RTT_GRAIN_NS ? 4 * r->rttvar_ns : TCP_RTT_GRAIN_NS;
+
+	r->rto_ns = clamp(r->srtt_ns + var, r->rto_min_ns, TCP_RTO_MAX_NS);
+}
+
+void
+tcp_rtt_recall(struct tcp_rtt *r, uint64_t srtt_ns, uint64_t rttvar_ns, uint64_t rto_ns, uint8_t doubled,
+	       uint64_t now_ns)
+{
+	r->rto_ns = rto_ns >> doubled;
+	r->kept = doubled;
+	if (srtt_ns == 0)
+		return;
+	r->srtt_ns = srtt_ns;
+	r->rttvar_ns = rttvar_ns;
+	if (!doubled)
+		set_rto(r);
+	note_min(r, srtt_ns, now_ns);
+}
+
 void
 tcp_rtt_sample(struct tcp_rtt *r, uint64_t rtt_ns, uint64_t now_ns)
 {
-	uint64_t var;
-
 	rtt_ns = clamp(rtt_ns, RTT_FLOOR_NS, TCP_RTO_MAX_NS);
 	smooth(r, rtt_ns);
-	var = 4 * r->rttvar_ns > TCP_RTT_GRAIN_NS ? 4 * r->rttvar_ns : TCP_RTT_GRAIN_NS;
-	r->rto_ns = clamp(r->srtt_ns + var, r->rto_min_ns, TCP_RTO_MAX_NS);
+	set_rto(r);
 	r->latest_ns = rtt_ns;
 	r->backoff = r->kept = 0;
 	note_min(r, rtt_ns, now_ns);

@@ -36,7 +36,7 @@ acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, b
 
 	switch (verdict) {
 	case TCP_RXQ_IN_ORDER:
-		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_rtt_rto(&c->rtt), now_ns) || ce_changed;
+		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_flight_rto(c), now_ns) || ce_changed;
 		now |= ++c->ack_segs >= ACK_EVERY;
 		break;
 	case TCP_RXQ_FILLED:
@@ -130,6 +130,7 @@ take_syn_ack(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	rx->seg.seq++;
 	if (rx->seg.len)
 		tcp_rx_text(tcp, c, rx);
+	tcp_conn_clear(c, TCP_CONN_ECN_ECHO); /* CE on a SYN-ACK tells nothing (RFC 8257 §3.6) */
 	tcp_rx_fin(tcp, c, rx);
 }
 
@@ -138,11 +139,11 @@ take_syn_ack(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 static void
 syn_again(struct tcp *tcp, struct tcp_conn *c)
 {
-	struct tcp_txq_rec *syn = tcp_txq_first(&c->txq);
+	struct tcp_txq_rec *syn = tcp_txq_first(&c->fl->txq);
 
 	if (!syn || !(syn->flags & TCP_REC_SENT) || syn->rexmits)
 		return;
-	tcp_txq_mark_lost(&c->txq, syn);
+	tcp_txq_mark_lost(&c->fl->txq, syn);
 	tcp_conn_kick(tcp, c);
 }
 
@@ -212,7 +213,7 @@ tune(struct tcp *tcp, struct tcp_conn *c, uint32_t octets, uint64_t now_ns)
 
 	if (limit > tcp->params.rcv_buf_max)
 		limit = tcp->params.rcv_buf_max;
-	size = tcp_rcvbuf_taken(&c->rcvbuf, octets, c->rcv_buf, (uint32_t)limit, c->rtt.srtt_ns, now_ns);
+	size = tcp_rcvbuf_taken(&c->rcvbuf, octets, c->rcv_buf, (uint32_t)limit, tcp_conn_srtt(c), now_ns);
 	tcp->rcv_grown += size - c->rcv_buf;
 	tcp->n.rcv_buf_grown += size != c->rcv_buf;
 	c->rcv_buf = size;

@@ -21,12 +21,12 @@ in_handshake(const struct tcp_conn *c)
 static bool
 handshake_is_over(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	const struct tcp_txq_rec *syn = tcp_txq_first(&c->txq);
+	const struct tcp_txq_rec *syn = tcp_txq_first(&c->fl->txq);
 	uint32_t retries = c->state == TCP_SYN_SENT ? TCP_SYN_RETRIES : TCP_SYN_ACK_RETRIES;
 
 	if (net_reach(tcp->net, &c->route) == NET_REACH_FAILED)
 		tcp_conn_event(tcp, c, TCP_EV_UNREACH, now_ns);
-	else if (!c->syn_timeout_ns && syn && syn->rexmits >= retries)
+	else if (!tcp_conn_has(c, TCP_CONN_SYN_TIMED) && syn && syn->rexmits >= retries)
 		tcp_conn_event(tcp, c, TCP_EV_TIMEOUT, now_ns);
 	return c->state == TCP_CLOSED;
 }
@@ -43,17 +43,17 @@ fire_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_loss_rto(tcp, c, now_ns);
 	if (tcp_conn_synchronized(c))
 		tcp_pmtu_rto(tcp, c, now_ns);
-	if (c->rtt.backoff >= R1_RETRANSMITS)
+	if (c->fl->rtt.backoff >= R1_RETRANSMITS)
 		net_reconfirm(tcp->net, &c->route, now_ns);
-	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->rtt)));
+	tcp_timer_set(tcp, c, TCP_TIMER_RTO, iw_time_after(now_ns, tcp_rtt_rto(&c->fl->rtt)));
 	tcp_conn_kick(tcp, c);
 }
 
 static void
 fire_persist(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	if (c->persist_backoff < UINT8_MAX)
-		c->persist_backoff++;
+	if (c->fl->persist_backoff < UINT8_MAX)
+		c->fl->persist_backoff++;
 	tcp_conn_set(c, TCP_CONN_PROBE);
 	tcp_conn_kick(tcp, c);
 	tcp_timer_set(tcp, c, TCP_TIMER_PERSIST, iw_time_after(now_ns, tcp_timer_persist_interval(c)));
@@ -68,7 +68,7 @@ fire_give_up(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 static uint64_t
 keepalive_step(const struct tcp_conn *c)
 {
-	uint64_t step = c->keepalive_ns / 4;
+	uint64_t step = c->keepalive_ms * IW_MS / 4;
 
 	if (c->keepalive_step_ms)
 		return c->keepalive_step_ms * IW_MS;
@@ -80,12 +80,12 @@ keepalive_step(const struct tcp_conn *c)
 static void
 fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
-	if (iw_time_after(c->last_rx_ns, c->keepalive_ns) > now_ns) {
+	if (iw_time_after(c->last_rx_ns, c->keepalive_ms * IW_MS) > now_ns) {
 		tcp_timer_keepalive(tcp, c);
 		return;
 	}
 	/* RFC 9293 MUST-26: not while data is outstanding; there the user timeout rules. */
-	if (!tcp_txq_empty(&c->txq)) {
+	if (!tcp_conn_all_acked(c)) {
 		c->keepalive_probes = 0;
 		tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, keepalive_step(c)));
 		return;
@@ -114,7 +114,7 @@ rearm(struct tcp *tcp, struct tcp_conn *c)
 	uint64_t at = IW_NEVER;
 
 	for (uint32_t i = 0; i < TCP_TIMERS; i++)
-		at = iw_time_min(at, c->at_ns[i]);
+		at = iw_time_min(at, tcp_conn_deadline(c, (enum tcp_conn_timer)i));
 	iw_wheel_arm(&tcp->wheel, &c->timer, at);
 }
 
@@ -129,9 +129,9 @@ tcp_timer_fire(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	};
 
 	for (uint32_t i = 0; i < TCP_TIMERS; i++) {
-		if (c->at_ns[i] > now_ns)
+		if (tcp_conn_deadline(c, (enum tcp_conn_timer)i) > now_ns)
 			continue;
-		c->at_ns[i] = IW_NEVER;
+		tcp_timer_set(tcp, c, (enum tcp_conn_timer)i, IW_NEVER);
 		fire[i](tcp, c, now_ns);
 	}
 	rearm(tcp, c);

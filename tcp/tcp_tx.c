@@ -22,8 +22,15 @@ enum turn {
 	TURN_IDLE, /* nothing more to send for now */
 	TURN_MORE, /* the frames allowed were used up */
 	TURN_ACK,  /* an owed ACK waits for the end of the next poll */
-	TURN_NO_MBUF
+	TURN_NO_MBUF,
+	TURN_UNHEARD /* the next hop is being asked for its address */
 };
+
+static enum turn
+turn_of(int err)
+{
+	return err == -IW_E_AGAIN ? TURN_UNHEARD : TURN_NO_MBUF;
+}
 
 /* ---- grant and append ---- */
 
@@ -40,11 +47,17 @@ window_room(const struct tcp_conn *c, uint32_t from)
 static uint32_t
 cwnd_room(const struct tcp_conn *c)
 {
-	const struct tcp_txq *q = &c->txq;
+	const struct tcp_txq *q = &c->fl->txq;
 	uint32_t waiting = q->lost_octets > q->retrans ? q->lost_octets - q->retrans : 0;
 	uint32_t taken = tcp_loss_pipe(c) + waiting + tcp_txq_unsent(q);
 
-	return c->cc.cwnd > taken ? c->cc.cwnd - taken : 0;
+	return c->fl->cc.cwnd > taken ? c->fl->cc.cwnd - taken : 0;
+}
+
+static bool
+may_fill(const struct tcp_conn *c)
+{
+	return tcp_conn_may_send(c) && !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
 }
 
 /* Records that data of this connection may use.  One for the SYN or FIN of each connection is kept back; who has
@@ -53,26 +66,28 @@ static uint32_t
 records_left(const struct tcp *tcp, const struct tcp_conn *c)
 {
 	uint32_t all = tcp->txq_pool.max - tcp->txq_pool.used, kept = tcp->params.max_conns;
-	uint32_t free = all > kept ? all - kept : 0, mine = c->txq.recs < QUEUE_MAX ? QUEUE_MAX - c->txq.recs : 0;
+	uint32_t free = all > kept ? all - kept : 0,
+		 mine = c->fl->txq.recs < QUEUE_MAX ? QUEUE_MAX - c->fl->txq.recs : 0;
 
-	if (free == 0 && all > 0 && tcp_txq_empty(&c->txq))
+	if (free == 0 && all > 0 && tcp_txq_empty(&c->fl->txq))
 		return 1;
 	return iw_len_min(free, mine);
 }
 
+/* It has a flight. */
 static uint32_t
 grant_segments(const struct tcp *tcp, const struct tcp_conn *c)
 {
-	uint32_t room = iw_len_min(cwnd_room(c), window_room(c, c->txq.end)), segments;
+	uint32_t room = iw_len_min(cwnd_room(c), window_room(c, c->fl->txq.end)), segments;
 	uint32_t most = iw_len_min(GRANT_MAX, records_left(tcp, c));
 
-	if (!tcp_conn_may_send(c) || tcp_conn_has(c, TCP_CONN_CLOSE_WANTED) || most == 0)
+	if (!may_fill(c) || most == 0)
 		return 0;
 	if (room >= most * c->emss)
 		return most;
-	segments = (uint32_t)((room * c->emss_recip) >> 40);
+	segments = (uint32_t)((room * c->fl->emss_recip) >> 40);
 	/* Nothing at all is under way: one record to send in slices or to probe with (design D21). */
-	return segments == 0 && tcp_txq_empty(&c->txq) ? 1 : segments;
+	return segments == 0 && tcp_txq_empty(&c->fl->txq) ? 1 : segments;
 }
 
 struct tcp_grant
@@ -84,7 +99,10 @@ tcp_tx_grant(struct tcp *tcp, uint32_t conn)
 	if (!c)
 		return grant;
 	grant.emss = c->emss;
-	grant.segments = grant_segments(tcp, c);
+	if (may_fill(c) && !tcp_flight_take(tcp, c, TCP_FLIGHT_DATA))
+		tcp_flight_starve(tcp, c);
+	if (c->fl)
+		grant.segments = grant_segments(tcp, c);
 	if (grant.segments == 0)
 		tcp_conn_set(c, TCP_CONN_ROOM_WANTED);
 	return grant;
@@ -97,7 +115,7 @@ tcp_tx_opened(struct tcp *tcp, struct tcp_conn *c)
 		tcp_conn_clear(c, TCP_CONN_ROOM_WANTED);
 		tcp_conn_ready(tcp, c, TCP_READY_ROOM);
 	}
-	if (c->txq.unsent || tcp_txq_lost_first(&c->txq) || c->phase == TCP_PHASE_RECOVERY)
+	if (c->fl->txq.unsent || tcp_txq_lost_first(&c->fl->txq) || c->phase == TCP_PHASE_RECOVERY)
 		tcp_conn_kick(tcp, c);
 }
 
@@ -119,11 +137,12 @@ tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
 		rte_pktmbuf_free(m);
 		return -IW_E_NOTCONN;
 	}
-	if (!records_left(tcp, c)) {
+	/* Without a grant come frames of a start-up and Terminates. */
+	if (!tcp_flight_take(tcp, c, TCP_FLIGHT_CONTROL) || !records_left(tcp, c)) {
 		rte_pktmbuf_free(m);
 		return -IW_E_NOMEM;
 	}
-	if (!tcp_txq_append(&c->txq, &tcp->txq_pool, m))
+	if (!tcp_txq_append(&c->fl->txq, &tcp->txq_pool, m))
 		return -IW_E_NOMEM;
 	c->appended += len;
 	tcp_conn_kick(tcp, c);
@@ -144,7 +163,7 @@ cwnd_allows(struct tcp_conn *c, const struct tcp_txq_rec *rec)
 {
 	uint32_t pipe = tcp_loss_pipe(c);
 
-	return pipe == 0 || pipe + rec->len <= c->cc.cwnd || tcp_conn_has(c, TCP_CONN_FORCE) || is_control(rec);
+	return pipe == 0 || pipe + rec->len <= c->fl->cc.cwnd || tcp_conn_has(c, TCP_CONN_FORCE) || is_control(rec);
 }
 
 /* Octets of an unsent record that may go by the peer's window: all, none, or a slice where the window is small for
@@ -173,7 +192,7 @@ state_allows(const struct tcp_conn *c, const struct tcp_txq_rec *rec)
 bool
 tcp_tx_has_new(const struct tcp_conn *c)
 {
-	const struct tcp_txq_rec *rec = c->txq.unsent;
+	const struct tcp_txq_rec *rec = c->fl->txq.unsent;
 
 	return rec && state_allows(c, rec) && window_allows(c, rec) > 0;
 }
@@ -183,11 +202,11 @@ tcp_tx_has_new(const struct tcp_conn *c)
 static struct tcp_txq_rec *
 candidate(const struct tcp_conn *c)
 {
-	struct tcp_txq_rec *rec = tcp_txq_lost_first(&c->txq);
+	struct tcp_txq_rec *rec = tcp_txq_lost_first(&c->fl->txq);
 
-	if (c->undo.frto == TCP_FRTO_NEW)
-		return c->undo.frto_left ? c->txq.unsent : NULL;
-	return rec ? rec : c->txq.unsent;
+	if (c->fl->undo.frto == TCP_FRTO_NEW)
+		return c->fl->undo.frto_left ? c->fl->txq.unsent : NULL;
+	return rec ? rec : c->fl->txq.unsent;
 }
 
 /* How much of it may go now; 0: nothing. */
@@ -215,8 +234,8 @@ next_rec(struct tcp_conn *c, uint32_t *octets)
 static void
 restart_after_idle(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
 {
-	if (c->txq.sent_recs == 0 && !is_control(rec) && now_ns - c->last_tx_ns > tcp_rtt_rto(&c->rtt))
-		tcp_cc_idle(&c->cc);
+	if (c->fl->txq.sent_recs == 0 && !is_control(rec) && now_ns - c->last_tx_ns > tcp_rtt_rto(&c->fl->rtt))
+		tcp_cc_idle(&c->fl->cc);
 }
 
 /* What pacing and recovery have to know of a record that left. */
@@ -227,13 +246,13 @@ note_sent(struct tcp_conn *c, const struct tcp_txq_rec *rec, bool again, uint64_
 
 	tcp_conn_clear(c, TCP_CONN_FORCE | TCP_CONN_PROBE);
 	if (c->phase == TCP_PHASE_RECOVERY)
-		tcp_prr_sent(&c->prr, rec->len);
+		tcp_prr_sent(&c->fl->prr, rec->len);
 	if (tcp_pace_applies(&rate))
-		tcp_pace_sent(&c->pace, &rate, rec->len, now_ns);
+		tcp_pace_sent(&c->fl->pace, &rate, rec->len, now_ns);
 	if (again)
 		tcp_loss_resent(c, rec, now_ns);
-	else if (c->undo.frto_left)
-		c->undo.frto_left--;
+	else if (c->fl->undo.frto_left)
+		c->fl->undo.frto_left--;
 }
 
 static int
@@ -244,7 +263,7 @@ send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t 
 
 	restart_after_idle(c, rec, now_ns);
 	if (octets < rec->len) {
-		err = tcp_txq_split(&c->txq, &tcp->txq_pool, rec, octets);
+		err = tcp_txq_split(&c->fl->txq, &tcp->txq_pool, rec, octets);
 		tcp->n.tx_splits += err == 0;
 	}
 	if (err == 0)
@@ -263,12 +282,12 @@ is_paced(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, uin
 
 	if ((rec->flags & TCP_REC_SENT) || !tcp_pace_applies(&rate))
 		return false;
-	at = tcp_pace_next(&c->pace, &rate);
+	at = tcp_pace_next(&c->fl->pace, &rate);
 	if (at <= now_ns)
 		return false;
 	/* As good as limited by cwnd: the rate follows from it. */
-	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) >= c->cc.cwnd / 2)
-		c->limited_end = c->txq.nxt;
+	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) >= c->fl->cc.cwnd / 2)
+		c->fl->limited_end = c->fl->txq.nxt;
 	tcp_timer_set(tcp, c, TCP_TIMER_PACE, at);
 	return true;
 }
@@ -279,16 +298,18 @@ send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 {
 	struct tcp_txq_rec *rec;
 	uint32_t octets;
+	int err;
 
 	while ((rec = next_rec(c, &octets)) != NULL && !is_paced(tcp, c, rec, now_ns)) {
 		if (*made == max)
 			return TURN_MORE;
-		if (send_rec(tcp, c, rec, octets, now_ns))
-			return TURN_NO_MBUF;
+		err = send_rec(tcp, c, rec, octets, now_ns);
+		if (err)
+			return turn_of(err);
 		++*made;
 	}
-	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) + c->emss > c->cc.cwnd)
-		c->limited_end = c->txq.nxt;
+	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) + c->emss > c->fl->cc.cwnd)
+		c->fl->limited_end = c->fl->txq.nxt;
 	return TURN_IDLE;
 }
 
@@ -302,7 +323,7 @@ probe_tail(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, ui
 	if (!tcp_conn_has(c, TCP_CONN_TLP))
 		return TURN_IDLE;
 	fresh = tcp_tx_has_new(c);
-	rec = fresh ? c->txq.unsent : tcp_txq_last_sent(&c->txq);
+	rec = fresh ? c->fl->txq.unsent : tcp_txq_last_sent(&c->fl->txq);
 	if (!rec || (rec->flags & (TCP_REC_SACKED | TCP_REC_LOST)) || c->phase != TCP_PHASE_OPEN) {
 		tcp_conn_clear(c, TCP_CONN_TLP);
 		return TURN_IDLE;
@@ -318,14 +339,16 @@ probe_tail(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, ui
 
 /* Nothing is in flight and the window holds back what waits: persist; its probe when it has fired. */
 static enum turn
-persist(struct tcp *tcp, struct tcp_conn *c, uint32_t *made, uint64_t now_ns)
+persist(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
 {
-	bool stuck = c->txq.unsent && c->txq.sent_recs == 0 && state_allows(c, c->txq.unsent);
+	bool stuck = c->fl->txq.unsent && c->fl->txq.sent_recs == 0 && state_allows(c, c->fl->txq.unsent);
 
 	tcp_timer_persist(tcp, c, stuck, now_ns);
 	if (!stuck || !tcp_conn_has(c, TCP_CONN_PROBE))
 		return TURN_IDLE;
-	if (tcp_out_probe(tcp, c, c->txq.unsent, now_ns))
+	if (*made == max)
+		return TURN_MORE;
+	if (tcp_out_probe(tcp, c, c->fl->txq.unsent, now_ns))
 		return TURN_NO_MBUF;
 	tcp_conn_clear(c, TCP_CONN_PROBE);
 	++*made;
@@ -356,13 +379,13 @@ send_ack(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint
 static enum turn
 send_data(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
 {
-	uint32_t before = c->txq.nxt;
+	uint32_t before = c->fl->txq.nxt;
 	enum turn turn = send_recs(tcp, c, max, made, now_ns);
 
-	if (turn == TURN_IDLE && *made < max)
-		turn = persist(tcp, c, made, now_ns);
+	if (turn == TURN_IDLE)
+		turn = persist(tcp, c, max, made, now_ns);
 	tcp_timer_update(tcp, c, false, now_ns);
-	if (c->txq.nxt != before)
+	if (c->fl->txq.nxt != before)
 		tcp_loss_arm(tcp, c, now_ns);
 	if (turn == TURN_IDLE)
 		turn = probe_tail(tcp, c, max, made, now_ns);
@@ -375,7 +398,7 @@ take_turn(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 {
 	enum turn turn = tcp_conn_retry_fin(tcp, c) ? TURN_IDLE : TURN_NO_MBUF, then;
 
-	if (turn == TURN_IDLE)
+	if (turn == TURN_IDLE && c->fl)
 		turn = send_data(tcp, c, max, made, now_ns);
 	else
 		tcp_timer_update(tcp, c, false, now_ns);
@@ -391,9 +414,23 @@ take_turn(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 static void
 want_poll(struct tcp *tcp, enum turn turn, uint64_t now_ns)
 {
-	uint64_t at = turn == TURN_NO_MBUF ? iw_time_after(now_ns, TCP_NO_MBUF_NS) : now_ns;
+	uint64_t at = turn == TURN_NO_MBUF || turn == TURN_UNHEARD ? iw_time_after(now_ns, TCP_NO_MBUF_NS) : now_ns;
 
 	tcp->tx_at_ns = iw_time_min(tcp->tx_at_ns, at);
+}
+
+/* Some next hop has answered, or failed to: everybody who waited for one tries again. */
+static void
+retry_unheard(struct tcp *tcp)
+{
+	uint32_t settled = net_settled(tcp->net);
+	struct iw_link *link;
+
+	if (settled == tcp->settled)
+		return;
+	tcp->settled = settled;
+	while ((link = iw_list_pop(&tcp->unheard)) != NULL)
+		iw_list_add(&tcp->tx, &iw_list_entry(link, struct tcp_conn, wait_link)->tx_link);
 }
 
 static void
@@ -415,6 +452,7 @@ tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns)
 	iw_list_init(&later);
 	tcp->now_ns = now_ns;
 	tcp->tx_at_ns = IW_NEVER;
+	retry_unheard(tcp);
 	max = iw_len_min(max, net_tx_space(tcp->net));
 	while (made < max && (link = iw_list_pop(&tcp->tx)) != NULL) {
 		struct tcp_conn *c = iw_list_entry(link, struct tcp_conn, tx_link);
@@ -426,12 +464,17 @@ tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns)
 			turn = TURN_NO_MBUF; /* nor a record for its FIN */
 		if (turn == TURN_IDLE)
 			continue;
+		if (turn == TURN_UNHEARD && !iw_list_linked(&c->wait_link)) {
+			iw_list_add(&tcp->unheard, &c->wait_link);
+			continue;
+		}
 		iw_list_add(turn == TURN_MORE ? &tcp->tx : &later, link);
 		want_poll(tcp, turn, now_ns);
 	}
 	if (!iw_list_empty(&tcp->tx))
 		want_poll(tcp, TURN_MORE, now_ns);
 	append_list(&tcp->tx, &later);
+	tcp_flight_wake(tcp, now_ns);
 	tcp->poll++;
 	return made;
 }

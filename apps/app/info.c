@@ -8,11 +8,21 @@
 #include "cli.h"
 
 #define NICS_MAX 32
+#define LINK_WAIT_MS 4000
 
 static const char *
 yes_no(bool yes)
 {
 	return yes ? "yes" : "no";
+}
+
+static void
+print_mtu(const struct iw_port_info *p)
+{
+	if (p->max_mtu == UINT16_MAX)
+		printf("  MTU            %u\n", p->mtu);
+	else
+		printf("  MTU            %u, at most %u\n", p->mtu, p->max_mtu);
 }
 
 static void
@@ -22,7 +32,7 @@ print_port(uint16_t id, const struct iw_port_info *p)
 	printf("  driver         %s\n", p->driver);
 	printf("  MAC            %02x:%02x:%02x:%02x:%02x:%02x\n", p->mac[0], p->mac[1], p->mac[2], p->mac[3],
 	       p->mac[4], p->mac[5]);
-	printf("  MTU            %u\n", p->mtu);
+	print_mtu(p);
 	if (p->numa_node < 0)
 		printf("  NUMA node      any\n");
 	else
@@ -66,20 +76,34 @@ print_nics(void)
 	return missing;
 }
 
+/* The ports there are; *bad: one of them cannot be started. */
+static int
+print_ports(int *bad)
+{
+	struct iw_port_info port;
+	int ports = 0;
+
+	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS && !cli_stopped(); id++) {
+		int err = iw_port_probe(id, LINK_WAIT_MS, &port);
+
+		if (err == -IW_E_NODEV)
+			continue;
+		print_port(id, &port);
+		if (err)
+			*bad = cli_fail("port %u (%s): cannot be started (%s); the driver's own lines tell more", id,
+					port.name, iw_err_text(err));
+		ports++;
+	}
+	return ports;
+}
+
 int
 info_print(void)
 {
-	struct iw_port_info port;
-	int ports = 0, missing;
+	int missing = 0, ports = print_ports(&missing);
 
-	for (uint16_t id = 0; id < RTE_MAX_ETHPORTS; id++) {
-		if (iw_port_info_get(id, &port) != 0)
-			continue;
-		print_port(id, &port);
-		ports++;
-	}
-	missing = print_nics();
-	if (ports == 0)
+	missing |= print_nics();
+	if (ports == 0 && !missing)
 		return cli_fail(
 			"no DPDK port: give EAL one, for example --vdev=net_af_packet0,iface=eth1 (or -a PCI-ADDRESS)");
 	return missing;

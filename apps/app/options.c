@@ -178,6 +178,17 @@ check_ping(const struct options *o)
 	return false;
 }
 
+/* A word with two dashes is none of ping's: word is where getopt() stands. */
+static bool
+fail_ping_option(const char *word)
+{
+	if (optopt == '-')
+		cli_fail("ping: %s: stands before the command, or is unknown; see --help", word);
+	else
+		cli_fail("ping: -%c: unknown option, or its value is missing; see --help", optopt);
+	return false;
+}
+
 static bool
 parse_ping(int argc, char **argv, struct options *o)
 {
@@ -187,10 +198,8 @@ parse_ping(int argc, char **argv, struct options *o)
 	o->size = PING_SIZE;
 	optind = 0; /* starts anew: EAL has used it with other rules */
 	while ((opt = getopt(argc, argv, "+sca:p:C:n:S:vVt:R:D:H:")) != -1) {
-		if (opt == '?') {
-			cli_fail("ping: -%c: unknown option, or its value is missing; see --help", optopt);
-			return false;
-		}
+		if (opt == '?')
+			return fail_ping_option(optind < argc ? argv[optind] : "-");
 		if (!take_ping(opt, optarg, o))
 			return false;
 	}

@@ -122,6 +122,19 @@ cli_start(const char *program, unsigned megabytes, int argc, char **argv)
 }
 
 bool
+cli_help(int argc, char **argv, void (*usage)(void))
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--") != 0)
+		i++;
+	if (i + 1 >= argc || (strcmp(argv[i + 1], "--help") != 0 && strcmp(argv[i + 1], "-h") != 0))
+		return false;
+	usage();
+	return true;
+}
+
+bool
 cli_stopped(void)
 {
 	return stopped;

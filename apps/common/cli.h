@@ -14,6 +14,9 @@ void cli_init(const char *program);
  * megabytes: what to give EAL where there are no hugepages. */
 int cli_start(const char *program, unsigned megabytes, int argc, char **argv);
 
+/* `-- --help`, or -h: prints usage() and returns true, before EAL is asked, which may have no memory to start with. */
+bool cli_help(int argc, char **argv, void (*usage)(void));
+
 /* "program: ..." and a newline on stderr; returns 1, for `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -10,6 +10,7 @@
 #define ADDRS_WAIT_NS UINT64_C(3000000000)
 #define ROUTER_WAIT_NS UINT64_C(12000000000) /* three solicitations, 4 s apart (RFC 4861 §10) */
 #define ADDRS 16
+#define NICS 32
 #define QUIET_NS UINT64_C(500000000) /* more than twice the least retransmission timeout */
 #define LINGER_NS UINT64_C(1000000000)
 
@@ -140,6 +141,22 @@ host_report_conflicts(struct host *host)
 			print_conflict(&a[i], ", too");
 }
 
+/* What to do about a port that is not there: what its NIC lacks, or EAL was given none. */
+static void
+print_no_port(uint16_t port_id)
+{
+	struct iw_nic nics[NICS];
+	int n = iw_nic_list(nics, NICS);
+
+	for (int i = 0; i < n && i < NICS; i++)
+		if (nics[i].hint[0]) {
+			cli_fail("no DPDK port %u; %s", port_id, nics[i].hint);
+			return;
+		}
+	cli_fail("no DPDK port %u: give EAL one, for example --vdev=net_af_packet0,iface=eth1 (or -a PCI-ADDRESS)",
+		 port_id);
+}
+
 bool
 host_open(struct host *host, const struct host_options *options)
 {
@@ -151,9 +168,7 @@ host_open(struct host *host, const struct host_options *options)
 		return false;
 	}
 	if (iw_port_info_get(options->port_id, &info) != 0) {
-		cli_fail("no DPDK port %u: give EAL one, for example --vdev=net_af_packet0,iface=eth1 (or -a "
-			 "PCI-ADDRESS)",
-			 options->port_id);
+		print_no_port(options->port_id);
 		return false;
 	}
 	host->domain = iw_domain_create();

@@ -47,6 +47,7 @@ struct bdev {
 	uint64_t size; /* octets */
 	uint32_t block_size;
 	bool volatile_cache; /* BDEV_FLUSH has something to do */
+	uint32_t under_way;  /* requests that bdev_poll() will return */
 };
 
 /* "ram:SIZE[,bs=512|4096]" (SIZE with K, M, G, T) or "PATH[,bs=...]": a file or a block device.  [base, base+len) is
@@ -56,13 +57,22 @@ struct bdev *bdev_open(const char *spec, bool read_only, void *base, size_t len,
 static inline bool
 bdev_submit(struct bdev *b, struct bdev_io *io)
 {
-	return b->ops->submit(b, io);
+	bool done = b->ops->submit(b, io);
+
+	b->under_way += !done;
+	return done;
 }
 
 static inline int
 bdev_poll(struct bdev *b, struct bdev_io **done, int max)
 {
-	return b->ops->poll(b, done, max);
+	int n;
+
+	if (b->under_way == 0)
+		return 0;
+	n = b->ops->poll(b, done, max);
+	b->under_way -= (uint32_t)n;
+	return n;
 }
 
 static inline void

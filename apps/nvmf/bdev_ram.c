@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "bdev.h"
+#include "bufs.h"
 
 #define PAGE 4096u
 #define LARGE 65536u
@@ -91,8 +92,8 @@ bdev_ram_open(uint64_t size, uint32_t block_size)
 
 	if (!r)
 		return NULL;
-	r->blocks = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (r->blocks == MAP_FAILED) {
+	r->blocks = bufs_map(size);
+	if (!r->blocks) {
 		free(r);
 		return NULL;
 	}

@@ -5,14 +5,25 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+void *
+bufs_map(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	(void)madvise(p, len, MADV_HUGEPAGE);
+	return p;
+}
+
 bool
 bufs_open(struct bufs *b, size_t len)
 {
 	b->num = b->num_free = (uint32_t)(len / BUFS_CHUNK);
 	b->len = ((size_t)b->num + 1) * BUFS_CHUNK;
 	b->free = calloc(b->num ? b->num : 1, sizeof(*b->free));
-	b->base = mmap(NULL, b->len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!b->free || b->base == MAP_FAILED) {
+	b->base = bufs_map(b->len);
+	if (!b->free || !b->base) {
 		free(b->free);
 		return false;
 	}
@@ -30,6 +41,16 @@ bufs_close(struct bufs *b)
 	free(b->free);
 }
 
+/* Where in its chunk a part begins: were it always the start, small parts would meet in the same few sets of a cache.
+ */
+static uint32_t
+colour(uint32_t chunk, uint32_t len)
+{
+	uint32_t places = (BUFS_CHUNK - len) / BUFS_PAGE + 1;
+
+	return chunk % places * BUFS_PAGE;
+}
+
 int
 bufs_take(struct bufs *b, uint32_t len, struct iovec *iov)
 {
@@ -39,8 +60,10 @@ bufs_take(struct bufs *b, uint32_t len, struct iovec *iov)
 	if (chunks > b->num_free)
 		return 0;
 	for (uint32_t i = 0; i < chunks; i++, len -= BUFS_CHUNK) {
-		iov[i].iov_base = b->base + (size_t)b->free[--b->num_free] * BUFS_CHUNK;
-		iov[i].iov_len = len < BUFS_CHUNK ? len : BUFS_CHUNK;
+		uint32_t part = len < BUFS_CHUNK ? len : BUFS_CHUNK, n = b->free[--b->num_free];
+
+		iov[i].iov_base = b->base + (size_t)n * BUFS_CHUNK + colour(n, part);
+		iov[i].iov_len = part;
 	}
 	return (int)chunks;
 }

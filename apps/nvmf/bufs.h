@@ -10,6 +10,7 @@
 
 #define BUFS_CHUNK 65536u
 #define BUFS_MAX 16 /* chunks of one command: 1 MiB */
+#define BUFS_PAGE 4096u
 
 struct bufs {
 	uint8_t *base;
@@ -18,6 +19,10 @@ struct bufs {
 	uint32_t num_free, num;
 	uint8_t *zeroes; /* one more chunk, of zeroes, that nobody writes */
 };
+
+/* Zeroed memory, in large pages where the system has them: translations are a good part of what a random 4 KiB costs.
+ * For munmap(); NULL: there is none. */
+void *bufs_map(size_t len);
 
 /* len: octets, rounded down to chunks; the chunk of zeroes comes on top.  False: no memory. */
 bool bufs_open(struct bufs *b, size_t len);

@@ -151,14 +151,16 @@ capsule_response_emit(const struct nvme_response *r, uint8_t *p)
 	put16(p + 14, (uint16_t)(r->status << 1));
 }
 
-bool
+uint32_t
 capsule_connect_parse(const uint8_t *p, struct connect_data *d)
 {
 	memcpy(d->hostid, p + CAPSULE_CONNECT_HOSTID_AT, sizeof(d->hostid));
 	d->cntlid = get16(p + CAPSULE_CONNECT_CNTLID_AT);
 	memcpy(d->subnqn, p + CAPSULE_CONNECT_SUBNQN_AT, CAPSULE_NQN);
 	memcpy(d->hostnqn, p + CAPSULE_CONNECT_HOSTNQN_AT, CAPSULE_NQN);
-	return memchr(d->subnqn, 0, CAPSULE_NQN) && memchr(d->hostnqn, 0, CAPSULE_NQN);
+	if (!memchr(d->subnqn, 0, CAPSULE_NQN))
+		return CAPSULE_CONNECT_SUBNQN_AT;
+	return memchr(d->hostnqn, 0, CAPSULE_NQN) ? 0 : CAPSULE_CONNECT_HOSTNQN_AT;
 }
 
 void

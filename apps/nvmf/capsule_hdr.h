@@ -53,7 +53,7 @@ struct nvme_response {
 void capsule_response_parse(const uint8_t *p, struct nvme_response *r);
 void capsule_response_emit(const struct nvme_response *r, uint8_t *p);
 
-/* The data of a Connect command.  The names are NUL-terminated, or capsule_connect_parse() returns false. */
+/* The data of a Connect command. */
 struct connect_data {
 	uint8_t hostid[16];
 	uint16_t cntlid;
@@ -65,7 +65,8 @@ struct connect_data {
 #define CAPSULE_CONNECT_SUBNQN_AT 256
 #define CAPSULE_CONNECT_HOSTNQN_AT 512
 
-bool capsule_connect_parse(const uint8_t *p, struct connect_data *d);
+/* 0, or where the name stands that is not NUL-terminated. */
+uint32_t capsule_connect_parse(const uint8_t *p, struct connect_data *d);
 void capsule_connect_emit(const struct connect_data *d, uint8_t *p);
 
 /* The private data of a host's connect. */

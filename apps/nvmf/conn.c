@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conn.h"
 
+#include <rte_common.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,11 +9,23 @@
 #include "flow.h"
 #include "host.h"
 
-#define CONNECT_NS UINT64_C(30000000000) /* how long a connection may be without a controller */
-#define KEEPALIVE_MS 30000               /* of TCP: a host without NVMe keep-alive may vanish, too */
+#define KEEPALIVE_MS 30000            /* of TCP: a host without NVMe keep-alive may vanish, too */
+#define CQ_DEPTH 4096                 /* at first */
+#define HOST_NS UINT64_C(30000000000) /* what Linux gives a command, too */
 
 /* The status of a reject (RDMA binding of NVMe over Fabrics). */
 enum { REJECT_LENGTH = 1, REJECT_RECFMT, REJECT_QID, REJECT_HSQSIZE, REJECT_HRQSIZE, REJECT_RESOURCES, REJECT_IRD };
+
+static void
+link_conn(struct conn *c)
+{
+	c->back = &c->side->conns;
+	c->next = c->side->conns;
+	if (c->next)
+		c->next->back = &c->next;
+	c->side->conns = c;
+	c->side->num_conns++;
+}
 
 static void
 unlink_conn(struct conn *c)
@@ -23,13 +36,21 @@ unlink_conn(struct conn *c)
 	c->side->num_conns--;
 }
 
+/* Completions of a connection at most: its receives, and twice as many Reads, Writes and Sends; queues are rounded up
+ * to powers of two. */
+static uint32_t
+cq_room(const struct conn *c)
+{
+	return 3 * rte_align32pow2(c->depth);
+}
+
 static void
 conn_free(struct conn *c)
 {
-	if (c->qp)
+	if (c->qp) {
 		iw_qp_destroy(c->qp);
-	if (c->cq)
-		iw_cq_destroy(c->cq);
+		c->side->cq_used -= cq_room(c);
+	}
 	if (c->mr)
 		iw_mr_dereg(c->mr);
 	if (c->capsules)
@@ -52,6 +73,19 @@ conn_end(struct conn *c)
 	conn_free(c);
 }
 
+/* It came to nothing.  What was posted is flushed, and then it ends as others do. */
+static void
+conn_drop(struct conn *c)
+{
+	if (c->posted == 0) {
+		conn_free(c);
+		return;
+	}
+	link_conn(c);
+	iw_qp_set_error(c->qp);
+	c->side->mind = true;
+}
+
 static void
 hang_up(struct conn *c)
 {
@@ -59,11 +93,14 @@ hang_up(struct conn *c)
 	iw_cm_disconnect(c->side->engine, c->id, c->hung_up == HANG_UP_AT_ONCE);
 }
 
-/* A peer that never gets as far as Fabrics Connect does not keep what it holds. */
+/* A host may be alive, by TCP and by its other queues, and yet never get as far as Fabrics Connect, answer no Read, or
+ * take no response: it does not keep what it holds. */
 static bool
-connects_too_long(const struct conn *c)
+owes_too_long(const struct conn *c)
 {
-	return !c->q.ctrl && c->side->target->now_ns - c->since_ns > CONNECT_NS;
+	uint64_t now = c->side->target->now_ns, limit = c->side->host_timeout_ns;
+
+	return (!c->q.ctrl && now - c->since_ns > limit) || (c->owed > 0 && now - c->owed_ns > limit);
 }
 
 static void
@@ -71,25 +108,34 @@ mind(struct conn *c)
 {
 	if (!c->open)
 		return;
-	if (connects_too_long(c))
+	if (owes_too_long(c))
 		c->q.hang_up = HANG_UP_AT_ONCE;
 	if (c->q.hang_up > c->hung_up)
 		hang_up(c);
 }
 
-int
-conn_poll_all(struct host_side *side)
+void
+conn_mind_all(struct host_side *side)
 {
 	struct conn *next;
-	int work = 0;
 
+	side->mind = false;
 	for (struct conn *c = side->conns; c; c = next) {
 		next = c->next;
-		work += flow_poll(c);
+		side->minded++;
 		mind(c);
 		if (conn_ended(c))
 			conn_end(c);
 	}
+}
+
+int
+conn_poll(struct host_side *side)
+{
+	int work = flow_poll(side);
+
+	if (side->mind)
+		conn_mind_all(side);
 	flow_retry(side);
 	return work;
 }
@@ -98,6 +144,7 @@ static void
 closed(struct conn *c)
 {
 	c->open = false;
+	c->side->mind = true;
 	flow_stop(c);
 	ctrl_detach(&c->side->target->ctrls, &c->q);
 }
@@ -113,22 +160,47 @@ map_capsules(struct conn *c)
 	return c->capsules != NULL;
 }
 
+/* The CQ has room for one more. */
+static bool
+reserve(struct conn *c)
+{
+	struct host_side *side = c->side;
+
+	if (side->cq_used + cq_room(c) <= side->cq_depth)
+		return true;
+	if (iw_cq_resize(side->cq, 2 * side->cq_depth) != 0)
+		return false;
+	side->cq_depth *= 2;
+	return true;
+}
+
+/* A request has a Read, or a Write and a Send, in the send queue. */
+static bool
+create_qp(struct conn *c)
+{
+	struct host_side *side = c->side;
+	struct iw_qp_attr attr = {.send_cq = side->cq,
+				  .recv_cq = side->cq,
+				  .sq_depth = 2 * c->depth,
+				  .rq_depth = c->depth,
+				  .max_ord = FLOW_READS,
+				  .context = c};
+
+	if (reserve(c))
+		c->qp = iw_qp_create(side->engine, side->pd, &attr, NULL);
+	if (c->qp)
+		side->cq_used += cq_room(c);
+	return c->qp != NULL;
+}
+
 static bool
 open_objects(struct conn *c)
 {
-	struct iw_qp_attr attr = {.sq_depth = 4 * c->depth, .rq_depth = c->depth, .max_ord = FLOW_READS, .context = c};
-
 	c->requests = calloc(c->depth, sizeof(*c->requests));
 	if (!c->requests || !map_capsules(c))
 		return false;
 	c->mr = iw_mr_reg(c->side->pd, c->capsules, c->capsules_len, IW_LOCAL_WRITE, NULL);
-	c->cq = attr.send_cq = attr.recv_cq = iw_cq_create(c->side->engine, 8 * c->depth, NULL, NULL);
-	if (!c->mr || !c->cq)
-		return false;
-	c->qp = iw_qp_create(c->side->engine, c->side->pd, &attr, NULL);
-	if (!c->qp)
-		return false;
-	return flow_start(c);
+	return c->mr && create_qp(c) && flow_start(c);
 }
 
 static struct conn *
@@ -146,7 +218,7 @@ conn_new(struct host_side *side, const struct private_request *r)
 	request_list_init(&c->no_read);
 	if (open_objects(c))
 		return c;
-	conn_free(c);
+	conn_drop(c);
 	return NULL;
 }
 
@@ -191,16 +263,11 @@ accept_conn(struct conn *c, iw_cm_id id)
 	c->id = id;
 	iw_cm_set_context(c->side->engine, id, c);
 	if (iw_cm_accept(c->side->engine, id, c->qp, &attr) != 0) {
-		conn_free(c);
+		conn_drop(c);
 		return 1; /* destroys the id */
 	}
 	c->open = true;
-	c->back = &c->side->conns;
-	c->next = c->side->conns;
-	if (c->next)
-		c->next->back = &c->next;
-	c->side->conns = c;
-	c->side->num_conns++;
+	link_conn(c);
 	return 0;
 }
 
@@ -259,6 +326,23 @@ conn_close_all(struct host_side *side, bool at_once)
 		c->q.hang_up = how;
 		hang_up(c);
 	}
+}
+
+bool
+conn_open_side(struct host_side *side)
+{
+	side->host_timeout_ns = HOST_NS;
+	side->cq_depth = CQ_DEPTH;
+	side->cq = iw_cq_create(side->engine, side->cq_depth, NULL, NULL);
+	return side->cq != NULL;
+}
+
+void
+conn_close_side(struct host_side *side)
+{
+	if (side->cq)
+		iw_cq_destroy(side->cq);
+	side->cq = NULL;
 }
 
 bool

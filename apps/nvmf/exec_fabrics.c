@@ -83,6 +83,7 @@ run_connect(struct target *t, struct request *req)
 	uint8_t raw[CAPSULE_CONNECT_DATA];
 	struct connect_data d;
 	struct subsys *s;
+	uint32_t unended;
 
 	request_read(req, 0, raw, sizeof(raw));
 	if ((req->cmd.cdw10 & 0xffff) != 0)
@@ -91,8 +92,9 @@ run_connect(struct target *t, struct request *req)
 		return invalid_param(req, AT_QID);
 	if ((req->cmd.cdw11 & 0xffff) == 0 || (req->cmd.cdw11 & 0xffff) >= req->queue->size)
 		return invalid_param(req, AT_SQSIZE);
-	if (!capsule_connect_parse(raw, &d))
-		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_SUBNQN_AT);
+	unended = capsule_connect_parse(raw, &d);
+	if (unended != 0)
+		return invalid_param(req, IN_DATA | unended);
 	s = find_subsys(t, d.subnqn);
 	if (!s && strcmp(d.subnqn, SUBSYS_DISCOVERY) != 0)
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_SUBNQN_AT);

@@ -4,16 +4,17 @@
 #include <string.h>
 
 #define POLL_BATCH 32
-#define POLL_ROUNDS 16 /* batches of one connection in a turn */
+#define POLL_ROUNDS 16 /* batches in a turn */
 
-/* Work request ids: the request and what was posted for it. */
+/* Work request ids: where the request is and, in the bits that its alignment leaves, what was posted for it. */
 enum { WR_RECV, WR_READ, WR_WRITE, WR_SEND };
-#define WR_KINDS 4
+#define WR_KIND 3u
+_Static_assert(_Alignof(struct request) > WR_KIND, "the kind of a work request stands in its address");
 
 static uint64_t
-wr_id(const struct conn *c, const struct request *req, unsigned kind)
+wr_id(const struct request *req, unsigned kind)
 {
-	return (uint64_t)(req - c->requests) * WR_KINDS + kind;
+	return (uintptr_t)req | kind;
 }
 
 static struct conn *
@@ -32,14 +33,26 @@ posted(struct conn *c, int err)
 		return true;
 	}
 	c->q.hang_up = HANG_UP_AT_ONCE;
+	c->side->mind = true;
 	return false;
+}
+
+/* What only the host can bring to an end. */
+static bool
+post_send(struct conn *c, const struct iw_send_wr *wr)
+{
+	if (!posted(c, iw_post_send(c->qp, wr, NULL)))
+		return false;
+	if (c->owed++ == 0)
+		c->owed_ns = c->side->target->now_ns;
+	return true;
 }
 
 static bool
 post_recv(struct conn *c, struct request *req)
 {
 	struct iw_sge sge = {(uintptr_t)req->capsule, c->capsule_len, iw_mr_lkey(c->mr)};
-	struct iw_recv_wr wr = {.wr_id = wr_id(c, req, WR_RECV), .sg_list = &sge, .num_sge = 1};
+	struct iw_recv_wr wr = {.wr_id = wr_id(req, WR_RECV), .sg_list = &sge, .num_sge = 1};
 
 	return posted(c, iw_post_recv(c->qp, &wr, NULL));
 }
@@ -90,14 +103,14 @@ send_response(struct conn *c, struct request *req)
 	struct iw_sge sge[BUFS_MAX];
 	uint8_t raw[CAPSULE_RESPONSE];
 	struct iw_sge response = {(uintptr_t)raw, sizeof(raw), 0};
-	struct iw_send_wr send = {.wr_id = wr_id(c, req, WR_SEND),
+	struct iw_send_wr send = {.wr_id = wr_id(req, WR_SEND),
 				  .sg_list = &response,
 				  .num_sge = 1,
 				  .opcode = invalidate ? IW_WR_SEND_INV : IW_WR_SEND,
 				  .flags = IW_SEND_SIGNALED | IW_SEND_INLINE,
 				  .invalidate_rkey = invalidate ? req->cmd.sgl.key : 0};
 	struct iw_send_wr write = {.next = &send, /* unsignalled: the Send behind it completes for both */
-				   .wr_id = wr_id(c, req, WR_WRITE),
+				   .wr_id = wr_id(req, WR_WRITE),
 				   .sg_list = sge,
 				   .num_sge = data ? sges(c, req, sge) : 0,
 				   .opcode = IW_WR_RDMA_WRITE,
@@ -105,7 +118,7 @@ send_response(struct conn *c, struct request *req)
 				   .rkey = req->cmd.sgl.key};
 
 	emit_response(c, req, raw);
-	posted(c, iw_post_send(c->qp, data ? &write : &send, NULL));
+	post_send(c, data ? &write : &send);
 }
 
 /* The host may send its next command as soon as it has the response: the receive for it is posted before. */
@@ -150,7 +163,7 @@ static void
 read_data(struct conn *c, struct request *req)
 {
 	struct iw_sge sge[BUFS_MAX];
-	struct iw_send_wr wr = {.wr_id = wr_id(c, req, WR_READ),
+	struct iw_send_wr wr = {.wr_id = wr_id(req, WR_READ),
 				.sg_list = sge,
 				.num_sge = sges(c, req, sge),
 				.opcode = IW_WR_RDMA_READ,
@@ -160,7 +173,7 @@ read_data(struct conn *c, struct request *req)
 
 	if (c->reads == c->max_reads)
 		request_list_add(&c->no_read, req);
-	else if (posted(c, iw_post_send(c->qp, &wr, NULL)))
+	else if (post_send(c, &wr))
 		c->reads++;
 }
 
@@ -276,6 +289,14 @@ responded(struct conn *c, struct request *req)
 		start(c, req, early);
 }
 
+/* Has it to be hung up, or ended? */
+static void
+note(const struct conn *c)
+{
+	if (!c->open || c->q.hang_up > c->hung_up)
+		c->side->mind = true;
+}
+
 static void
 read_done(struct conn *c, struct request *req)
 {
@@ -296,6 +317,7 @@ conn_resume(struct host_side *side, struct request *req)
 	c->on_disk--;
 	if (c->open)
 		went(c, req, exec_resume(side->target, req));
+	note(c);
 }
 
 void
@@ -311,14 +333,20 @@ flow_retry(struct host_side *side)
 /* ---- Completions ------------------------------------------------------------------------------------------------ */
 
 static void
-completed(struct conn *c, const struct iw_wc *wc)
+host_did(struct conn *c)
 {
-	struct request *req = &c->requests[wc->wr_id / WR_KINDS];
-	unsigned kind = wc->wr_id % WR_KINDS;
+	c->owed--;
+	c->owed_ns = c->side->target->now_ns;
+}
 
+static void
+completed(struct conn *c, struct request *req, unsigned kind, const struct iw_wc *wc)
+{
 	if (kind == WR_WRITE)
 		return; /* failed: the Send behind it is flushed */
 	c->posted--;
+	if (kind != WR_RECV)
+		host_did(c);
 	if (kind == WR_SEND)
 		release(c, req);
 	if (wc->status != IW_WC_SUCCESS || !c->open || c->q.hang_up == HANG_UP_AT_ONCE)
@@ -331,16 +359,26 @@ completed(struct conn *c, const struct iw_wc *wc)
 		responded(c, req);
 }
 
+static void
+take(const struct iw_wc *wc)
+{
+	struct request *req = (struct request *)(uintptr_t)(wc->wr_id & ~(uint64_t)WR_KIND);
+	struct conn *c = conn_of(req);
+
+	completed(c, req, wc->wr_id & WR_KIND, wc);
+	note(c);
+}
+
 int
-flow_poll(struct conn *c)
+flow_poll(struct host_side *side)
 {
 	struct iw_wc wc[POLL_BATCH];
 	int work = 0, n = POLL_BATCH;
 
 	for (int round = 0; n == POLL_BATCH && round < POLL_ROUNDS; round++) {
-		n = iw_cq_poll(c->cq, wc, POLL_BATCH);
+		n = iw_cq_poll(side->cq, wc, POLL_BATCH);
 		for (int i = 0; i < n; i++)
-			completed(c, &wc[i]);
+			take(&wc[i]);
 		work += n;
 	}
 	return work;

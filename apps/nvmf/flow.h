@@ -19,7 +19,6 @@ struct conn {
 	struct conn *next, **back;
 	iw_cm_id id;
 	struct iw_qp *qp;
-	struct iw_cq *cq;
 	struct iw_mr *mr;
 	uint8_t *capsules;
 	size_t capsules_len;
@@ -28,6 +27,8 @@ struct conn {
 	struct request_list no_read; /* wait until a Read is done */
 	uint32_t reads, max_reads;   /* RDMA Reads under way, and how many may be */
 	uint32_t posted;             /* work requests whose completion is still to come */
+	uint32_t owed;               /* those of them that need the host: Reads it answers, Sends it takes */
+	uint64_t owed_ns;            /* since when nothing of that was done */
 	uint32_t on_disk;            /* requests that a disk has */
 	uint64_t since_ns;           /* when it was accepted */
 	bool open;                   /* CLOSE has not come */
@@ -36,8 +37,8 @@ struct conn {
 
 /* Posts the receive for each request; false when one cannot be posted. */
 bool flow_start(struct conn *c);
-/* Completions that are there now; their number. */
-int flow_poll(struct conn *c);
+/* Completions of all connections that are there now; their number. */
+int flow_poll(struct host_side *side);
 /* Requests that waited for buffers, of any connection, in the order in which they came. */
 void flow_retry(struct host_side *side);
 /* The connection has gone: none of its requests is waited for any more. */

@@ -18,6 +18,7 @@
 #define SGLS_OFFSET (1u << 20)
 #define CTRATT_HOSTID_128 1u
 #define CTRATT_TRAFFIC_KEEP_ALIVE (1u << 6)
+#define VWC_ONE_NS (2u << 1) /* Flush is for one namespace, not for all (FFFFFFFFh) */
 #define NSATTR_WRITE_PROTECTED 1u
 
 enum { CNS_NS, CNS_CTRL, CNS_ACTIVE_NS, CNS_NS_DESCS };
@@ -73,7 +74,7 @@ fill_ctrl(const struct ctrl *c, struct nvme_id_ctrl *id)
 	id->cqes = 4 << 4 | 4;
 	id->nn = htole32(s->num_ns);
 	id->oncs = htole16(NVME_CTRL_ONCS_COMPARE | NVME_CTRL_ONCS_DSM | NVME_CTRL_ONCS_WRITE_ZEROES);
-	id->vwc = caches(s) ? 1 : 0;
+	id->vwc = VWC_ONE_NS | (caches(s) ? NVME_CTRL_VWC_PRESENT : 0);
 	snprintf(id->subnqn, sizeof(id->subnqn), "%s", s->nqn);
 }
 

@@ -56,7 +56,10 @@ memory_len(const struct initiator *i)
 static int
 open_objects(struct initiator *i)
 {
-	struct iw_qp_attr attr = {.sq_depth = 2u * i->depth, .rq_depth = i->depth, .max_ird = IW_MAX_IRD};
+	struct iw_qp_attr attr = {.sq_depth = 2u * i->depth,
+				  .rq_depth = i->depth,
+				  .max_ird = IW_MAX_IRD,
+				  .recv_back_pressure = true}; /* it may be slow to take responses */
 	int err = -IW_E_NOMEM;
 
 	i->memory = mmap(NULL, memory_len(i), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,11 +82,11 @@ open_objects(struct initiator *i)
 
 int
 initiator_connect(struct initiator *i, struct iw_engine *engine, struct iw_pd *pd, const struct iw_addr *addr,
-		  uint16_t qid, uint16_t depth, uint32_t in_capsule, const uint8_t *private)
+		  uint16_t qid, uint16_t depth, uint32_t in_capsule, const struct iw_cm_attr *attr)
 {
 	struct private_request r = {.qid = qid, .hrqsize = depth, .hsqsize = (uint16_t)(depth - 1)};
 	uint8_t raw[CAPSULE_PRIVATE];
-	struct iw_cm_attr attr = {.private_data = private ? private : raw, .private_len = sizeof(raw)};
+	struct iw_cm_attr right = {.private_data = raw, .private_len = sizeof(raw)};
 	int err;
 
 	memset(i, 0, sizeof(*i));
@@ -93,7 +96,7 @@ initiator_connect(struct initiator *i, struct iw_engine *engine, struct iw_pd *p
 	err = open_objects(i);
 	if (err == 0) {
 		i->id = iw_cm_create(engine, on_event, i);
-		err = i->id ? iw_cm_connect(engine, i->id, addr, i->qp, &attr) : -IW_E_NOMEM;
+		err = i->id ? iw_cm_connect(engine, i->id, addr, i->qp, attr ? attr : &right) : -IW_E_NOMEM;
 	}
 	if (err != 0)
 		initiator_close(i);

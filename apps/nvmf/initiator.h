@@ -25,9 +25,9 @@ struct initiator {
 };
 
 /* Starts to connect a queue of depth entries whose capsules may carry in_capsule octets.  0 or -IW_E_*; up or ended is
- * set by a later poll of the engine.  private: 32 octets to be sent instead of the right ones, or NULL. */
+ * set by a later poll of the engine.  attr: instead of the right one, with its private data; or NULL. */
 int initiator_connect(struct initiator *i, struct iw_engine *engine, struct iw_pd *pd, const struct iw_addr *addr,
-		      uint16_t qid, uint16_t depth, uint32_t in_capsule, const uint8_t *private);
+		      uint16_t qid, uint16_t depth, uint32_t in_capsule, const struct iw_cm_attr *attr);
 void initiator_close(struct initiator *i);
 
 /* Sends the command in slot c->cid (< depth), with len octets of data behind it.  The slot must be free. */

@@ -22,8 +22,11 @@ int
 main(int argc, char **argv)
 {
 	struct options o;
-	int used = cli_start("dpdk-iwarp-nvmf", 512, argc, argv), result = 1;
+	int used, result = 1;
 
+	if (cli_help(argc, argv, options_usage))
+		return 0;
+	used = cli_start("dpdk-iwarp-nvmf", 512, argc, argv);
 	if (used < 0)
 		return 1;
 	if (options_parse(argc - used, argv + used, &o, &target))

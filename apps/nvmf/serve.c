@@ -74,7 +74,9 @@ serve_open(struct server *s, struct host *host, const struct options *o, struct 
 	s->side.pd = iw_pd_create(host->domain);
 	if (s->side.pd)
 		s->side.bufs_mr = iw_mr_reg(s->side.pd, target->bufs.base, target->bufs.len, IW_LOCAL_WRITE, &err);
-	if (s->side.bufs_mr && listen_at(s, o) == 0)
+	if (s->side.bufs_mr && !conn_open_side(&s->side))
+		cli_fail("no memory for a completion queue");
+	else if (s->side.bufs_mr && listen_at(s, o) == 0)
 		return 0;
 	if (!s->side.bufs_mr)
 		cli_fail("the data buffers could not be registered: %s", iw_err_text(err));
@@ -108,10 +110,11 @@ serve_turn(struct server *s)
 	int work = iw_engine_poll(s->side.engine);
 
 	t->now_ns = iw_engine_now(s->side.engine);
-	work += conn_poll_all(&s->side);
+	work += conn_poll(&s->side);
 	work += poll_disks(s);
 	if (t->now_ns >= s->next_expiry) {
 		ctrl_expire(&t->ctrls, t->now_ns);
+		conn_mind_all(&s->side);
 		s->next_expiry = t->now_ns + EXPIRY_NS;
 	}
 	return work;
@@ -137,6 +140,7 @@ serve_close(struct server *s)
 	if (s->listener)
 		iw_cm_destroy(s->side.engine, s->listener);
 	leave(s);
+	conn_close_side(&s->side);
 	if (s->side.bufs_mr)
 		iw_mr_dereg(s->side.bufs_mr);
 	if (s->side.pd)

@@ -6,13 +6,14 @@
 
 #include "crc32c_sse42.h"
 #include "crc32c_vpclmul.h"
+#include "sum.h"
 
-/* Below this the set-up of ISA-L's folding costs more than it saves. */
-#define ISAL_FROM 256
-/* The same for the folding by 256 bits. */
-#define VPCLMUL_FROM 512
-/* What is copied before it is summed: source and destination of it stay in the first-level cache together. */
-#define COPY_CHUNK 8192
+/* Below this one lane of the CPU's CRC instruction is faster than all that needs setting up. */
+#define SHORT 256
+/* From here on the kernels of our own are faster than ISA-L. */
+#define LONG 1024
+/* Without them: what is copied before it is summed, so that the destination is in the first-level cache. */
+#define CHUNK 4096
 /* ISA-L counts in int. */
 #define ISAL_MAX ((size_t)1 << 30)
 
@@ -37,8 +38,9 @@ iw_crc32c_scalar(uint32_t state, const void *p, size_t n)
 	return state;
 }
 
+/* ISA-L counts in int. */
 static uint32_t
-crc_long(uint32_t state, const uint8_t *p, size_t n)
+crc_isal(uint32_t state, const uint8_t *p, size_t n)
 {
 	while (n > ISAL_MAX) {
 		state = crc32_iscsi((unsigned char *)(uintptr_t)p, (int)ISAL_MAX, state);
@@ -52,24 +54,33 @@ uint32_t
 iw_crc32c(uint32_t state, const void *p, size_t n)
 {
 #ifdef __x86_64__
-	if (n < ISAL_FROM && iw_crc32c_sse42_usable())
+	if (n < SHORT && iw_crc32c_sse42_usable())
 		return iw_crc32c_sse42(state, p, n);
+	if (n >= LONG && iw_crc32c_vpclmul_usable())
+		return iw_crc32c_vpclmul(state, p, n);
 #endif
-	return crc_long(state, p, n);
+	return crc_isal(state, p, n);
 }
 
-/* The sum is taken over the destination, which nobody else writes; the source may change under our hands. */
-static uint32_t
-copy_then_sum(uint32_t state, uint8_t *dst, const uint8_t *src, size_t n)
+uint32_t
+iw_crc32c_sum(uint32_t state, const void *p, size_t n, uint64_t *sum)
 {
-	while (n > 0) {
-		size_t part = n < COPY_CHUNK ? n : COPY_CHUNK;
+#ifdef __x86_64__
+	if (n >= LONG && iw_crc32c_vpclmul_usable())
+		return iw_crc32c_vpclmul_sum(state, p, n, sum);
+#endif
+	*sum = iw_sum(p, n);
+	return iw_crc32c(state, p, n);
+}
 
+/* CRC and sum are taken over the destination, which nobody else writes: the source may change under our hands. */
+static uint32_t
+copy_then_crc(uint32_t state, uint8_t *dst, const uint8_t *src, size_t n)
+{
+	for (size_t part; n > 0; n -= part, dst += part, src += part) {
+		part = n < CHUNK ? n : CHUNK;
 		memcpy(dst, src, part);
-		state = crc_long(state, dst, part);
-		dst += part;
-		src += part;
-		n -= part;
+		state = iw_crc32c(state, dst, part);
 	}
 	return state;
 }
@@ -78,10 +89,22 @@ uint32_t
 iw_crc32c_copy(uint32_t state, void *dst, const void *src, size_t n)
 {
 #ifdef __x86_64__
-	if (n >= VPCLMUL_FROM && iw_crc32c_vpclmul_usable())
-		return iw_crc32c_vpclmul_copy(state, dst, src, n);
-	if (iw_crc32c_sse42_usable())
+	if (n < LONG && iw_crc32c_sse42_usable())
 		return iw_crc32c_sse42_copy(state, dst, src, n);
+	if (n >= LONG && iw_crc32c_vpclmul_usable())
+		return iw_crc32c_vpclmul_copy(state, dst, src, n);
 #endif
-	return copy_then_sum(state, dst, src, n);
+	return copy_then_crc(state, dst, src, n);
+}
+
+uint32_t
+iw_crc32c_copy_sum(uint32_t state, void *dst, const void *src, size_t n, uint64_t *sum)
+{
+#ifdef __x86_64__
+	if (n >= LONG && iw_crc32c_vpclmul_usable())
+		return iw_crc32c_vpclmul_copy_sum(state, dst, src, n, sum);
+#endif
+	state = iw_crc32c_copy(state, dst, src, n);
+	*sum = iw_sum(dst, n);
+	return state;
 }

@@ -22,6 +22,10 @@ uint32_t iw_crc32c(uint32_t state, const void *p, size_t n);
 /* Copies n octets and takes them into the CRC: one call for each piece of an FPDU. */
 uint32_t iw_crc32c_copy(uint32_t state, void *dst, const void *src, size_t n);
 
+/* The same with the sum of the n octets for the Internet checksum, as iw_sum() makes it, in one pass over them. */
+uint32_t iw_crc32c_sum(uint32_t state, const void *p, size_t n, uint64_t *sum);
+uint32_t iw_crc32c_copy_sum(uint32_t state, void *dst, const void *src, size_t n, uint64_t *sum);
+
 /* The reference: a table, one octet at a time. */
 uint32_t iw_crc32c_scalar(uint32_t state, const void *p, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copy and CRC32c by 256-bit carry-less multiplication (AVX2 and VPCLMULQDQ), on x86-64 only.  Users call
- * iw_crc32c_copy(). */
+/* CRC32c by 256-bit carry-less multiplication beside the CPU's CRC instruction (AVX2, VPCLMULQDQ, SSE4.2), on x86-64
+ * only.  Users call iw_crc32c(). */
 #ifndef IW_CRC32C_VPCLMUL_H
 #define IW_CRC32C_VPCLMUL_H
 
@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 #ifdef __x86_64__
-#define IW_CRC32C_VPCLMUL_MIN 128 /* octets that it takes at least */
+#define IW_CRC32C_VPCLMUL_MIN 160 /* octets that it takes at least */
 
 /* This CPU has them. */
 bool iw_crc32c_vpclmul_usable(void);
 
-/* As iw_crc32c_copy(); only when usable and from IW_CRC32C_VPCLMUL_MIN octets on. */
+/* As iw_crc32c(), iw_crc32c_sum() and so on; only when usable and from IW_CRC32C_VPCLMUL_MIN octets on. */
+uint32_t iw_crc32c_vpclmul(uint32_t state, const void *p, size_t n);
+uint32_t iw_crc32c_vpclmul_sum(uint32_t state, const void *p, size_t n, uint64_t *sum);
 uint32_t iw_crc32c_vpclmul_copy(uint32_t state, void *dst, const void *src, size_t n);
+uint32_t iw_crc32c_vpclmul_copy_sum(uint32_t state, void *dst, const void *src, size_t n, uint64_t *sum);
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intrusive first-in first-out list with membership: ready lists, run lists (design §1). */
+/* Intrusive first-in first-out list with membership: ready lists, run lists. */
 #ifndef IW_LIST_H
 #define IW_LIST_H
 

@@ -25,28 +25,31 @@ flow_label(const struct net *net, const struct net_route *r)
 	return (uint32_t)iw_env_hash(net->env, IW_HASH_FLOW, flow, sizeof(flow)) & 0xfffff;
 }
 
+/* Where packets to dst go first; false: nowhere, any more. */
 static bool
-next_hop4(const struct net *net, struct net_route *r)
+next_hop(const struct net *net, const struct iw_addr *dst, struct iw_addr *hop)
 {
-	uint32_t next_hop;
+	uint32_t ip4;
 
-	if (!ipv4_next_hop(&net->ipv4, iw_addr_v4(&r->dst), &next_hop))
-		return false;
-	r->next_hop = iw_addr_from_v4(next_hop, 0);
-	return true;
+	if (iw_addr_is_v4(dst)) {
+		if (!ipv4_next_hop(&net->ipv4, iw_addr_v4(dst), &ip4))
+			return false;
+		*hop = iw_addr_from_v4(ip4, 0);
+		return true;
+	}
+	*hop = own_is_on_link6(&net->own, dst->ip) ? net_own_addr6(net, dst->ip) : net->gateway6;
+	return !iw_addr_is_any(hop);
 }
 
 static bool
-next_hop6(const struct net *net, struct net_route *r)
+leads_somewhere(const struct net *net, const struct iw_addr *dst)
 {
-	const uint8_t *ip = r->dst.ip;
+	struct iw_addr hop;
 
-	if (ipv6_is_group(ip) || iw_addr_is_any(&r->dst) || net_own_is(net, &r->dst) ||
-	    (iw_addr_is_link_local(&r->dst) && r->dst.scope != net->scope))
+	if (!iw_addr_is_v4(dst) && (ipv6_is_group(dst->ip) || iw_addr_is_any(dst) || net_own_is(net, dst) ||
+				    (iw_addr_is_link_local(dst) && dst->scope != net->scope)))
 		return false;
-	r->next_hop = own_is_on_link6(&net->own, ip) ? net_own_addr6(net, ip) : net->gateway6;
-	r->flow = flow_label(net, r);
-	return !iw_addr_is_any(&r->next_hop);
+	return next_hop(net, dst, &hop);
 }
 
 int
@@ -61,11 +64,12 @@ net_route_from(struct net *net, const struct iw_addr *src, const struct iw_addr 
 	route->dst = net_own_scoped(net, dst);
 	route->own = own_find(&net->own, &route->src);
 	route->mtu = net->nif.mtu;
-	if (iw_addr_is_v4(dst) != iw_addr_is_v4(&route->src) ||
-	    !(iw_addr_is_v4(dst) ? next_hop4(net, route) : next_hop6(net, route))) {
+	if (iw_addr_is_v4(dst) != iw_addr_is_v4(&route->src) || !leads_somewhere(net, &route->dst)) {
 		route->own = 0;
 		return -IW_E_HOSTUNREACH;
 	}
+	if (!iw_addr_is_v4(dst))
+		route->flow = flow_label(net, route);
 	return 0;
 }
 
@@ -80,8 +84,12 @@ net_route(struct net *net, const struct iw_addr *dst, struct net_route *route)
 enum net_reach
 net_reach(const struct net *net, const struct net_route *route)
 {
-	const struct neigh *e = neigh_find(&net->neigh, route->neigh, &route->next_hop);
+	const struct neigh *e;
+	struct iw_addr hop;
 
+	if (!next_hop(net, &route->dst, &hop))
+		return NET_REACH_FAILED;
+	e = neigh_find(&net->neigh, route->neigh, &hop);
 	if (net->own.addr[route->own].family == OWN_UNUSABLE)
 		return NET_REACH_FAILED;
 	if (e && (e->state == NEIGH_REACHABLE || e->state == NEIGH_STALE))
@@ -92,7 +100,10 @@ net_reach(const struct net *net, const struct net_route *route)
 void
 net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns)
 {
-	neigh_reconfirm(&net->neigh, route->neigh, &route->next_hop, now_ns);
+	struct iw_addr hop;
+
+	if (next_hop(net, &route->dst, &hop))
+		neigh_reconfirm(&net->neigh, route->neigh, &hop, now_ns);
 	net_ask_send(net);
 }
 
@@ -112,6 +123,8 @@ refuse(struct net *net, struct rte_mbuf *m, enum neigh_use use)
 {
 	if (use == NEIGH_USE_FULL)
 		return drop(m, &net->counters.tx_neigh_full, -IW_E_NOMEM);
+	if (use == NEIGH_USE_LATER)
+		return drop(m, &net->counters.neigh_wait_overrun, -IW_E_AGAIN);
 	return drop(m, &net->counters.tx_unreachable, -IW_E_HOSTUNREACH);
 }
 
@@ -142,22 +155,29 @@ emit(const struct net *net, struct rte_mbuf *m, const struct net_route *route, u
 	}
 }
 
+uint32_t
+net_settled(const struct net *net)
+{
+	return net->neigh.settled;
+}
+
 int
 net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns)
 {
 	static const uint8_t l3_len[OWN_FAMILIES] = {[OWN_V4] = IPV4_HDR_LEN, [OWN_V6] = IPV6_HDR_LEN};
 	uint32_t hdr_len = l3_len[net->own.addr[route->own].family];
+	struct iw_addr hop;
 	enum neigh_use use;
 	uint8_t mac[6];
 
 	assert(rte_pktmbuf_headroom(m) >= ETH_HDR_MAX + hdr_len);
-	if (hdr_len == 0)
+	if (hdr_len == 0 || !next_hop(net, &route->dst, &hop))
 		return drop(m, &net->counters.tx_no_route, -IW_E_HOSTUNREACH);
 	if (m->pkt_len + hdr_len > net->nif.mtu)
 		return drop(m, &net->counters.tx_too_big, -IW_E_TOOBIG);
 	if (outq_space(&net->outq) == 0)
 		return drop(m, &net->counters.tx_queue_full, -IW_E_NOMEM);
-	use = neigh_use(&net->neigh, &route->neigh, &route->next_hop, now_ns, mac);
+	use = neigh_use(&net->neigh, &route->neigh, &hop, now_ns, mac);
 	if (use == NEIGH_USE_KNOWN) {
 		emit(net, m, route, proto, ecn, mac);
 		net_queue(net, m);

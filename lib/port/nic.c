@@ -52,11 +52,13 @@ netdev_vendor(const char *root, const char *netdev)
 	return read_line(path, line, sizeof(line)) ? strtoul(line, NULL, 16) : 0;
 }
 
+/* libibverbs shows its device: by PCI function, for a function may have several netdevs (ports, representors), of which
+ * the list names one. */
 static bool
-is_known(const struct iw_nic *nics, int n, const char *netdev)
+is_known(const struct iw_nic *nics, int n, const char *pci)
 {
 	for (int i = 0; i < n; i++)
-		if (strcmp(nics[i].netdev, netdev) == 0)
+		if (nics[i].device[0] && strcmp(nics[i].pci, pci) == 0)
 			return true;
 	return false;
 }
@@ -83,10 +85,11 @@ describe_missing(const char *root, const char *netdev, struct iw_nic *nic)
 	return false;
 }
 
-static int
-add_missing(const char *root, struct iw_nic *nics, int n, int max)
+int
+nic_add_missing(const char *root, struct iw_nic *nics, int n, int max)
 {
 	char path[PATH_MAX];
+	int listed = n < max ? n : max;
 	struct dirent *entry;
 	struct iw_nic nic;
 	DIR *dir;
@@ -94,9 +97,9 @@ add_missing(const char *root, struct iw_nic *nics, int n, int max)
 	snprintf(path, sizeof(path), "%s/class/net", root);
 	dir = opendir(path);
 	for (int seen = 0; dir && seen < NETDEVS_MAX && (entry = readdir(dir)) != NULL; seen++) {
-		if (entry->d_name[0] == '.' || is_known(nics, n < max ? n : max, entry->d_name))
+		if (entry->d_name[0] == '.' || !describe_missing(root, entry->d_name, &nic))
 			continue;
-		if (!describe_missing(root, entry->d_name, &nic))
+		if (is_known(nics, listed, nic.pci))
 			continue;
 		if (n < max)
 			nics[n] = nic;
@@ -112,7 +115,7 @@ nic_list(const char *sys_root, bool verbs, struct iw_nic *nics, int max)
 {
 	int n = verbs ? nic_verbs_list(nics, max) : 0;
 
-	return n < 0 ? n : add_missing(sys_root, nics, n, max);
+	return n < 0 ? n : nic_add_missing(sys_root, nics, n, max);
 }
 
 int

@@ -202,6 +202,7 @@ port_open(struct port *p, const struct iw_engine_params *params, struct rte_memp
 {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
+	uint16_t mtu = RTE_ETHER_MTU;
 	int rc;
 
 	memset(p, 0, sizeof(*p));
@@ -214,7 +215,8 @@ port_open(struct port *p, const struct iw_engine_params *params, struct rte_memp
 	memset(&conf, 0, sizeof(conf));
 	if (!params->port_is_started) {
 		p->tag_room = tag_room(params, &info);
-		conf = make_conf(&info, (params->mtu ? params->mtu : 1500u) + p->tag_room, params->vlan != 0);
+		rte_eth_dev_get_mtu(p->id, &mtu);
+		conf = make_conf(&info, (params->mtu ? params->mtu : mtu) + p->tag_room, params->vlan != 0);
 		rc = configure(p, params, &info, &conf, rx_pool, why, why_len);
 		if (rc)
 			return rc;

@@ -77,6 +77,7 @@ iw_port_info_get(uint16_t port_id, struct iw_port_info *info)
 	if (rte_eth_macaddr_get(port_id, &mac) == 0)
 		memcpy(info->mac, mac.addr_bytes, sizeof(info->mac));
 	rte_eth_dev_get_mtu(port_id, &info->mtu);
+	info->max_mtu = dev.max_mtu;
 	info->numa_node = rte_eth_dev_socket_id(port_id);
 	fill_offloads(info, &dev);
 	fill_link(info, port_id);

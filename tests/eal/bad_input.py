@@ -32,6 +32,7 @@ LINES = [
     ("wrong letter", "app", [*PING, "-x"], "-x: unknown option", {}),
     ("option without its value", "app", ["--ip"], "--ip: unknown option, or its value is missing", {}),
     ("letter without its value", "app", [*ME, "ping", "-c", "-a"], "-a: unknown option, or its value is missing", {}),
+    ("option of all commands behind one", "app", ["ping", "-s", *ME], "--ip: stands before the command", {}),
     ("something behind it all", "app", [*PING, "more"], "more: not understood", {}),
     ("address without length", "app", ["--ip", CLIENT, "ping", "-s"], "write ADDRESS/LENGTH", {}),
     ("length too long", "app", ["--ip", CLIENT + "/33", "ping", "-s"], "--ip 33: not a number from 0 to 32", {}),
@@ -167,6 +168,27 @@ def refused(tests, kind, server, client):
         pair.start(0, tests.binaries[kind], *server)
         program = pair.start(1, tests.binaries[kind], *client)
         tests.report(f"{kind}: refused", one_line(program, program.wait(30), "cannot connect"), program)
+
+
+def listens_twice(tests, arguments):
+    """A second server with the address of one that is there; the first goes on, and is told of it."""
+    if os.geteuid() != 0:
+        if os.environ.get("CI") == "true":
+            tests.report("listening twice", "needs root")
+        else:
+            print("skipped  listening twice: needs root")
+        return
+    with Pair(AfPacket()) as pair:
+        first = pair.start(0, tests.binaries["app"], *arguments)
+        first.says("listening")
+        second = Program(tests.binaries["app"], "--ip", SERVER + "/24", *arguments, vdev=pair.wire.vdev(1), which=1)
+        pair.programs.append(second)
+        problem = one_line(second, second.wait(30), SERVER + ": address in use by ")
+        problem = problem or leaves(first, signal.SIGINT, (0,))
+        tests.report("app: listens twice on one address", problem, first, second)
+
+
+TWICE = [(["ping", "-s"],)]
 
 
 REFUSED = [("app", ["ping", "-s"], ["ping", "-c", "-a", SERVER, "-p", "9"]),
@@ -314,7 +336,7 @@ def either(cases):
 
 # The longest first.
 GROUPS = {"silent": (silent, SILENT), "frozen": (frozen_peer, either(TWO[:2])), "two": (stop_two, either(TWO)),
-          "alone": (stop_alone, list(moments())), "refused": (refused, REFUSED), "gone": (server_is_gone, [()]),
+          "alone": (stop_alone, list(moments())), "refused": (refused, REFUSED), "twice": (listens_twice, TWICE), "gone": (server_is_gone, [()]),
           "lines": (Tests.line, sorted(LINES, key=lambda line: not line[4]))}
 
 

@@ -15,6 +15,8 @@ import tempfile
 
 from programs import cannot
 
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "docs/examples/embed.c"
+EAL = ["--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf", "-l", str(min(os.sched_getaffinity(0)))]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 LANGUAGES = (("c", ["-std=c11"]), ("c++", ["-std=c++11"]))
 PROGRAM = """#include <iwarp.h>
@@ -70,11 +72,11 @@ class Installed:
     def libs(self, kind):
         if kind == "shared":
             return self.pkg_config("--libs", "dpdk-iwarp")
-        # DPDK itself as it is on this machine: what its static libraries need is not everywhere.
-        private = re.search(r"^Libs\.private:(.*)$", self.pc.read_text(), re.M)
+        if kind == "all static":
+            return ["-Wl,--as-needed", "-l:libdpdk-iwarp.a", *self.pkg_config("--static", "--libs", "dpdk-iwarp")]
+        # Our static library with DPDK's shared ones, of which libdpdk does not name all.
         needs = self.pkg_config("--print-requires-private", "dpdk-iwarp")
-        return [self.lib / "libdpdk-iwarp.a", *self.pkg_config("--libs", *needs),
-                *(private.group(1).split() if private else [])]
+        return [self.lib / "libdpdk-iwarp.a", *self.pkg_config("--libs", *needs), "-lrte_net_ring", "-lrte_bus_vdev"]
 
     def declared(self):
         """Functions that the public headers declare."""
@@ -124,6 +126,19 @@ def program(installed, compiler, folder):
             print(f"ok  a {kind} program with the {library} library: {said}")
 
 
+def example(installed, compiler, folder):
+    """The example, with either kind of everything, runs; what is static brings no second DPDK along."""
+    binary = folder / "embed"
+    for kind, more in ("shared", installed.pkg_config("--libs", "libdpdk")), ("all static", []):
+        run(compiler["c"], EXAMPLE, "-o", binary, *installed.cflags(), *installed.libs(kind), *more)
+        needed = run("ldd", binary, env={**os.environ, "LD_LIBRARY_PATH": str(installed.lib)})
+        assert ("librte_" in needed) == (kind == "shared"), needed
+        said = run(binary, *EAL, "--file-prefix", f"iwembed{os.getpid()}",
+                   env={**os.environ, "LD_LIBRARY_PATH": str(installed.lib)})
+        assert "hello through iWARP" in said, said
+        print(f"ok  the example, {kind}")
+
+
 def symbols(installed):
     declared, exported = installed.declared(), installed.exported()
     assert len(declared) > 30, declared
@@ -143,6 +158,7 @@ def main():
             symbols(installed)
             headers_alone(installed, compiler, folder)
             program(installed, compiler, folder)
+            example(installed, compiler, folder)
         except subprocess.CalledProcessError as error:
             print("FAILED", " ".join(error.cmd), error.stdout, error.stderr, sep="\n")
             return 1

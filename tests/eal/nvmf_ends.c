@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nvmf_ends.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #define PORT 4420
+#define PATIENCE_NS UINT64_C(10000000000)
 #define GUARD 4096 /* octets around the host's buffer that nobody may touch */
 
 struct nvmf_ends ends;
@@ -23,12 +27,71 @@ nvmf_ends_turns(int n)
 	}
 }
 
+uint64_t
+nvmf_ends_deadline(void)
+{
+	return iw_engine_now(ends.near.engine) + PATIENCE_NS;
+}
+
+bool
+nvmf_ends_turn(uint64_t deadline)
+{
+	nvmf_ends_turns(1);
+	return iw_engine_now(ends.near.engine) < deadline;
+}
+
 void
 nvmf_ends_await(const bool *flag)
 {
-	for (int i = 0; i < ENDS_PATIENCE && !*flag; i++)
-		nvmf_ends_turns(1);
+	uint64_t end = nvmf_ends_deadline();
+
+	while (!*flag && nvmf_ends_turn(end))
+		;
 	assert_true(*flag);
+}
+
+void
+nvmf_ends_await_conns(int num)
+{
+	uint64_t end = nvmf_ends_deadline();
+
+	while (ends.server.side.num_conns != num && nvmf_ends_turn(end))
+		;
+	assert_int_equal(ends.server.side.num_conns, num);
+}
+
+void
+nvmf_ends_await_responses(struct initiator *i, struct nvme_response *r, int n)
+{
+	uint64_t end = nvmf_ends_deadline();
+	int have = 0;
+
+	while ((have += initiator_poll(i, &r[have], n - have)) < n && nvmf_ends_turn(end))
+		;
+	assert_int_equal(have, n);
+}
+
+int
+nvmf_ends_make_file(const char *folder, off_t len, char *path, size_t path_len)
+{
+	char why[256];
+	struct bdev *b;
+	int fd;
+
+	snprintf(path, path_len, "%s/nvmf_disk.XXXXXX", folder);
+	fd = mkstemp(path);
+	if (fd < 0)
+		return -1;
+	assert_int_equal(ftruncate(fd, len), 0);
+	b = bdev_open(path, false, NULL, 0, why, sizeof(why));
+	if (b) {
+		bdev_close(b);
+		return fd;
+	}
+	print_message("%s\n", why);
+	close(fd);
+	unlink(path);
+	return -1;
 }
 
 static void
@@ -53,7 +116,6 @@ open_ends(void)
 	memset(memory, 0xa5, sizeof(memory));
 	ends.buf = memory + GUARD;
 	ends.mr = iw_mr_reg(ends.pd, ends.buf, BUF, IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE, NULL);
-	ends.read_only_mr = iw_mr_reg(ends.pd, ends.buf, BUF, IW_REMOTE_READ, NULL);
 }
 
 void
@@ -101,14 +163,11 @@ nvmf_ends_close(void **state)
 	(void)state;
 	nvmf_ends_hang_up(&ends.io);
 	nvmf_ends_hang_up(&ends.admin);
-	for (int i = 0; i < ENDS_PATIENCE && !conn_idle(&ends.server.side); i++)
-		nvmf_ends_turns(1);
-	assert_true(conn_idle(&ends.server.side));
+	nvmf_ends_await_conns(0);
 	assert_int_equal(ends.target.ctrls.used, 0);
 	assert_int_equal(ends.target.bufs.num_free, ends.target.bufs.num);
 	serve_close(&ends.server);
 	iw_mr_dereg(ends.mr);
-	iw_mr_dereg(ends.read_only_mr);
 	iw_pd_destroy(ends.pd);
 	host_close(&ends.near);
 	host_close(&ends.far);
@@ -119,37 +178,48 @@ nvmf_ends_close(void **state)
 }
 
 void
-nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const uint8_t *private)
+nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr)
 {
 	struct iw_addr addr;
 
 	assert_int_equal(iw_addr_parse("192.0.2.1", &addr), 0);
 	addr.port = PORT;
 	assert_int_equal(initiator_connect(i, ends.near.engine, ends.pd, &addr, qid, depth,
-					   qid ? EXEC_CAPSULE_DATA : EXEC_CAPSULE_ADMIN, private),
+					   qid ? EXEC_CAPSULE_DATA : EXEC_CAPSULE_ADMIN, attr),
 			 0);
 	i->turn = turn;
-	for (int n = 0; n < ENDS_PATIENCE && !i->up && !i->ended; n++)
-		nvmf_ends_turns(1);
+	for (uint64_t end = nvmf_ends_deadline(); !i->up && !i->ended && nvmf_ends_turn(end);)
+		;
+}
+
+int
+nvmf_ends_connect(struct initiator *admin, struct initiator *io, const char *host, uint16_t depth)
+{
+	int cntlid;
+
+	nvmf_ends_start(admin, 0, 32, NULL);
+	assert_true(admin->up);
+	cntlid = initiator_fabrics_connect(admin, NQN, host, 0xffff, 0);
+	assert_true(cntlid > 0);
+	assert_true(initiator_enable(admin));
+	if (!io)
+		return cntlid;
+	nvmf_ends_start(io, 1, depth, NULL);
+	assert_true(io->up);
+	assert_int_equal(initiator_fabrics_connect(io, NQN, host, (uint16_t)cntlid, 0), cntlid);
+	return cntlid;
 }
 
 void
 nvmf_ends_admin(void)
 {
-	nvmf_ends_start(&ends.admin, 0, 32, NULL);
-	assert_true(ends.admin.up);
-	ends.cntlid = initiator_fabrics_connect(&ends.admin, NQN, HOST, 0xffff, 0);
-	assert_true(ends.cntlid > 0);
-	assert_true(initiator_enable(&ends.admin));
+	ends.cntlid = nvmf_ends_connect(&ends.admin, NULL, HOST, 0);
 }
 
 void
 nvmf_ends_io(void)
 {
-	nvmf_ends_admin();
-	nvmf_ends_start(&ends.io, 1, 128, NULL);
-	assert_true(ends.io.up);
-	assert_int_equal(initiator_fabrics_connect(&ends.io, NQN, HOST, (uint16_t)ends.cntlid, 0), ends.cntlid);
+	ends.cntlid = nvmf_ends_connect(&ends.admin, &ends.io, HOST, 128);
 }
 
 uint16_t
@@ -183,6 +253,33 @@ struct nvme_command
 nvmf_ends_command(uint8_t opcode, uint32_t lba, uint32_t blocks, struct sgl sgl)
 {
 	return (struct nvme_command){.opcode = opcode, .nsid = 1, .cdw10 = lba, .cdw12 = blocks - 1, .sgl = sgl};
+}
+
+/* Past the target. */
+static void
+whole_disk(enum bdev_op op, uint8_t *data)
+{
+	struct bdev_io io = {.op = op, .len = DISK, .iov[0] = {data, DISK}, .iovcnt = 1};
+
+	assert_true(bdev_submit(ends.target.subsys[0].ns[0].bdev, &io));
+}
+
+void
+nvmf_ends_fill_disk(void)
+{
+	nvmf_ends_fill(ends.disk, DISK, 3);
+	whole_disk(BDEV_WRITE, ends.disk);
+}
+
+void
+nvmf_ends_untouched(void)
+{
+	static uint8_t now[DISK];
+
+	for (int i = 0; i < BUF; i++)
+		assert_int_equal(ends.buf[i], 0xa5);
+	whole_disk(BDEV_READ, now);
+	assert_memory_equal(now, ends.disk, DISK);
 }
 
 void

@@ -197,9 +197,9 @@ def serve_round(peer, stag=0x77):
              mpa.send(msn + 1, bytes(16)))
 
 
-def client_case(pair, app, listener, answer, before=0):
+def client_case(pair, app, listener, answer, before=0, *options):
     """`before`: so many connections are closed without a Reply (it falls back to revision 1)."""
-    client = pair.start(0, app, "ping", "-c", "-a", CLIENT, "-C", "1", "-V")
+    client = pair.start(0, app, *options, "ping", "-c", "-a", CLIENT, "-C", "1", "-V")
     try:
         for _ in range(before):
             peer = mpa.Peer(listener.accept()[0])
@@ -234,7 +234,21 @@ def revision_1(peer, asked):
     peer.answer(asked[0], mpa.C, 1)
 
 
+def asks_for(crc, peer_to_peer):
+    """What the Request must ask for; it gets that and no more."""
+    def answer(peer, asked):
+        a_bit = struct.unpack(">H", asked[2][:2])[0] >> 15
+        assert (bool(asked[0] & mpa.C), bool(a_bit)) == (crc, peer_to_peer), asked
+        kinds = {"write": True} if peer_to_peer else {}
+        peer.answer(asked[0], mpa.S | (mpa.C if crc else 0), 2, mpa.words(1, 1, peer_to_peer, **kinds))
+    return answer
+
+
 CLIENT_CASES = {
+    "client: asks for CRC and peer-to-peer": (asks_for(True, True), 0),
+    "client: --no-crc": (asks_for(False, True), 0, "--no-crc"),
+    "client: --no-p2p": (asks_for(True, False), 0, "--no-p2p"),
+    "client: neither": (asks_for(False, False), 0, "--no-crc", "--no-p2p"),
     "client: RTR by Write": (accept_with(0, write=True), 0),
     "client: RTR by Read": (accept_with(0, read=True), 0),
     "client: markers": (accept_with(mpa.M, write=True), 0),
@@ -281,8 +295,8 @@ def main():
             listener = socket.create_server((CLIENT, PORT))
         with listener:
             listener.settimeout(20)
-            for name, (answer, before) in CLIENT_CASES.items():
-                good &= run(name, client_case, pair, app, listener, answer, before)
+            for name, (answer, *more) in CLIENT_CASES.items():
+                good &= run(name, client_case, pair, app, listener, answer, *more)
         if not good:
             print(server)
     return 0 if good else 1

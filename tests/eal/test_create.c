@@ -299,6 +299,58 @@ test_port_info(void **state)
 	assert_int_equal(iw_port_info_get(port[0], NULL), -IW_E_INVAL);
 }
 
+/* Started for the look, and stopped: an engine can use it afterwards.  Of one that is in use, as it is. */
+static void
+test_probe(void **state)
+{
+	struct iw_engine_params params = good();
+	struct iw_port_info info;
+	struct iw_engine *e;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		memset(&info, 0, sizeof(info));
+		assert_int_equal(iw_port_probe(port[0], 100, &info), 0);
+		assert_true(info.link_up);
+		assert_string_equal(info.driver, "net_ring");
+		assert_int_equal(iw_port_info_get(port[0], &info), 0);
+		assert_false(info.link_up);
+		assert_works();
+	}
+	e = iw_engine_create(domain, &params, NULL, NULL, 0);
+	assert_non_null(e);
+	assert_int_equal(iw_port_probe(port[0], 100, &info), 0);
+	assert_true(info.link_up);
+	assert_int_equal(iw_port_info_get(port[0], &info), 0);
+	assert_true(info.link_up);
+	assert_true(iw_engine_poll(e) >= 0);
+	assert_int_equal(iw_engine_destroy(e), 0);
+	assert_int_equal(iw_port_probe(31, 0, &info), -IW_E_NODEV);
+	assert_int_equal(iw_port_probe(port[0], 0, NULL), -IW_E_INVAL);
+}
+
+/* An MTU of 0 is the port's: of a driver that takes the kernel's it is what the administrator has set. */
+static void
+test_mtu_of_the_port(void **state)
+{
+	struct rte_eth_conf conf = {.rxmode.mtu = 9000};
+	struct iw_engine_params params = good();
+	struct iw_port_info info;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct iw_engine *e;
+
+		assert_int_equal(rte_eth_dev_configure(port[0], 1, 1, &conf), 0);
+		e = iw_engine_create(domain, &params, NULL, NULL, 0);
+		assert_non_null(e);
+		assert_int_equal(iw_port_info_get(port[0], &info), 0);
+		assert_int_equal(info.mtu, conf.rxmode.mtu);
+		assert_int_equal(iw_engine_destroy(e), 0);
+		conf.rxmode.mtu = RTE_ETHER_MTU;
+	}
+}
+
 static void
 test_wire_errors(void **state)
 {
@@ -333,6 +385,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_port_in_use),
 		cmocka_unit_test(test_come_and_go), cmocka_unit_test(test_memory_short_at_each_place),
 		cmocka_unit_test(test_port_info),   cmocka_unit_test(test_port_of_the_embedder),
+		cmocka_unit_test(test_probe),       cmocka_unit_test(test_mtu_of_the_port),
 		cmocka_unit_test(test_wire_errors),
 	};
 

@@ -211,11 +211,9 @@ test_keep_alive(void **state)
 	(void)state;
 	nvmf_ends_io();
 	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL), 0);
-	for (uint64_t end = iw_engine_now(ends.near.engine) + UINT64_C(2000000000);
-	     iw_engine_now(ends.near.engine) < end;)
-		nvmf_ends_turns(1);
-	assert_true(ends.admin.ended && ends.io.ended);
-	assert_true(conn_idle(&ends.server.side));
+	nvmf_ends_await_conns(0);
+	nvmf_ends_await(&ends.admin.ended);
+	nvmf_ends_await(&ends.io.ended);
 	assert_int_equal(ends.target.ctrls.used, 0);
 }
 
@@ -226,7 +224,6 @@ test_abort_of_a_held_event_request(void **state)
 	struct nvme_command abort = {.opcode = nvme_admin_abort_cmd, .cid = 1};
 	struct nvme_response r[2];
 	uint64_t result;
-	int n = 0;
 
 	(void)state;
 	nvmf_ends_admin();
@@ -237,11 +234,7 @@ test_abort_of_a_held_event_request(void **state)
 	assert_int_equal(result, 1); /* there is no 8 */
 	abort.cdw10 = 7u << 16;
 	assert_int_equal(initiator_send(&ends.admin, &abort, NULL, 0), 0);
-	for (int i = 0; i < 20000 && n < 2; i++) {
-		nvmf_ends_turns(1);
-		n += initiator_poll(&ends.admin, &r[n], 2 - n);
-	}
-	assert_int_equal(n, 2);
+	nvmf_ends_await_responses(&ends.admin, r, 2);
 	assert_int_equal(r[0].cid, 7);
 	assert_int_equal(r[0].status & STATUS, NVME_SC_ABORT_REQ);
 	assert_int_equal(r[1].cid, 1);
@@ -282,12 +275,13 @@ test_queue_smaller_than_the_connection(void **state)
 	struct nvme_command c = {.opcode = nvme_cmd_flush, .nsid = 1};
 	struct private_request room = {.qid = 1, .hrqsize = 128, .hsqsize = 127};
 	uint8_t raw[CAPSULE_PRIVATE];
+	struct iw_cm_attr attr = {.private_data = raw, .private_len = sizeof(raw)};
 	struct nvme_response r;
 
 	(void)state;
 	nvmf_ends_admin();
 	capsule_private_emit(&room, raw);
-	nvmf_ends_start(&ends.io, 1, 3, raw);
+	nvmf_ends_start(&ends.io, 1, 3, &attr);
 	assert_int_equal(initiator_fabrics_connect(&ends.io, NQN, HOST, (uint16_t)ends.cntlid, 0), ends.cntlid);
 	for (int i = 0; i < 7; i++) {
 		assert_true(initiator_call(&ends.io, &c, NULL, 0, &r));
@@ -325,18 +319,13 @@ test_more_data_than_buffers(void **state)
 {
 	struct nvme_command c = nvmf_ends_command(nvme_cmd_compare, 0, 2048, nvmf_ends_keyed(BUF));
 	struct nvme_response r[16];
-	int n = 0;
 
 	(void)state;
 	nvmf_ends_io();
 	memset(ends.buf, 0, BUF);
 	for (c.cid = 0; c.cid < 16; c.cid++)
 		assert_int_equal(initiator_send(&ends.io, &c, NULL, 0), 0);
-	for (int i = 0; i < 200000 && n < 16; i++) {
-		nvmf_ends_turns(1);
-		n += initiator_poll(&ends.io, &r[n], 16 - n);
-	}
-	assert_int_equal(n, 16);
+	nvmf_ends_await_responses(&ends.io, r, 16);
 	for (int i = 0; i < 16; i++)
 		assert_int_equal(r[i].status, 0);
 }
@@ -354,10 +343,9 @@ test_full_depth(void **state)
 	c.sgl = nvmf_ends_keyed(4096);
 	for (c.cid = 0; c.cid < 128; c.cid++, sent++)
 		assert_int_equal(initiator_send(&ends.io, &c, NULL, 0), 0);
-	for (int i = 0; i < ENDS_PATIENCE && done < sent; i++) {
+	for (uint64_t end = nvmf_ends_deadline(); done < sent && nvmf_ends_turn(end);) {
 		int n;
 
-		nvmf_ends_turns(1);
 		n = initiator_poll(&ends.io, r, 16);
 		done += n;
 		for (int k = 0; k < n; k++) {
@@ -386,8 +374,7 @@ test_host_gone_under_load(void **state)
 		nvmf_ends_turns(after);
 		nvmf_ends_hang_up(&ends.io);
 		nvmf_ends_hang_up(&ends.admin);
-		nvmf_ends_turns(500);
-		assert_true(conn_idle(&ends.server.side));
+		nvmf_ends_await_conns(0);
 		assert_int_equal(ends.target.bufs.num_free, ends.target.bufs.num);
 	}
 }

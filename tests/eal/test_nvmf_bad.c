@@ -1,322 +1,265 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The storage target against hosts that say the wrong thing.  Expectations: NVM Express base 1.4, NVM command set, NVMe
- * over Fabrics 1.1 and its RDMA binding. */
+/* The storage target against hosts that say the wrong thing on a queue.  Expectations: NVM Express base 1.4, NVM
+ * command set, NVMe over Fabrics 1.1 and its RDMA binding. */
 #include <nvme/types.h>
 
 #include "ends.h"
 #include "nvmf_ends.h"
 
-/* ---- Rejects and Connect ---------------------------------------------------------------------------------------- */
+#define BEHIND_MAX 1024
 
-static void
-test_private_data(void **state)
-{
-	static const struct {
-		struct private_request r;
-		uint16_t status;
-	} rows[] = {
-		{{1, 0, 32, 31}, 2},                  /* recfmt */
-		{{0, CTRL_IO_QUEUES + 1, 32, 31}, 3}, /* qid */
-		{{0, 0, 32, 0}, 4},                   /* hsqsize */
-		{{0, 0, 32, CTRL_QUEUE_SIZE}, 4},     /* too deep */
-		{{0, 0, 0, 31}, 5},                   /* hrqsize */
-	};
+/* ---- Commands that are wrong ------------------------------------------------------------------------------------ */
 
-	(void)state;
-	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-		uint8_t raw[CAPSULE_PRIVATE];
-		struct initiator i;
-
-		capsule_private_emit(&rows[n].r, raw);
-		nvmf_ends_start(&i, 0, 32, raw);
-		assert_true(i.ended);
-		assert_int_equal(i.status, -IW_E_CONNREFUSED);
-		assert_int_equal(i.reject_status, rows[n].status);
-		nvmf_ends_hang_up(&i);
-	}
-}
-
-/* The queue is there, but whoever comes is not let in: the status, and where the fault is (DW0). */
-static void
-test_connect_refused(void **state)
-{
-	static const struct {
-		const char *subnqn, *hostnqn;
-		uint16_t qid, cntlid, status;
-	} rows[] = {
-		{NQN "none", HOST, 0, 0xffff, SPECIFIC(NVME_SC_CONNECT_INVALID_PARAM)},
-		{NQN, "host", 0, 0xffff, SPECIFIC(NVME_SC_CONNECT_INVALID_PARAM)},
-		{NQN, HOST, 0, 1, SPECIFIC(NVME_SC_CONNECT_INVALID_PARAM)},
-		{NQN "2", HOST, 0, 0xffff, SPECIFIC(NVME_SC_CONNECT_INVALID_HOST)},
-		{NQN, HOST, 1, 77, SPECIFIC(NVME_SC_CONNECT_INVALID_PARAM)},
-	};
-
-	(void)state;
-	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-		struct initiator i;
-
-		nvmf_ends_start(&i, rows[n].qid, 32, NULL);
-		assert_true(i.up);
-		assert_int_equal(-initiator_fabrics_connect(&i, rows[n].subnqn, rows[n].hostnqn, rows[n].cntlid, 0) &
-					 STATUS,
-				 rows[n].status);
-		nvmf_ends_hang_up(&i);
-	}
-}
-
-static void
-test_command_before_connect(void **state)
-{
-	struct nvme_command c = {.opcode = nvme_admin_identify, .cdw10 = 1, .sgl = nvmf_ends_keyed(4096)};
-
-	(void)state;
-	nvmf_ends_start(&ends.admin, 0, 32, NULL);
-	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL) & STATUS, NVME_SC_CMD_SEQ_ERROR);
-	assert_int_equal(initiator_fabrics_connect(&ends.admin, NQN, HOST, 0xffff, 0) > 0, 1);
-	/* Connected, but not enabled. */
-	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL) & STATUS, NVME_SC_CMD_SEQ_ERROR);
-	assert_true(initiator_enable(&ends.admin));
-	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL), 0);
-}
-
-/* ---- Malformed capsules ----------------------------------------------------------------------------------------- */
-
-enum { ON_A = 1, ON_B = 2 };
+enum { A, B };
 
 static const struct bad_row {
-	const char *name;
+	const char *what;
 	int on;
-	struct nvme_command c;
-	enum { KEY_GOOD, KEY_NONE } key;
+	struct {
+		struct sgl sgl;
+		uint32_t behind; /* octets in the capsule */
+	} data;
 	uint16_t status;
+	struct nvme_command c;
 } bad_rows[] = {
-	{"admin opcode", ON_A, {.opcode = 0x99}, KEY_NONE, NVME_SC_INVALID_OPCODE},
-	{"io opcode", ON_B, {.opcode = 0x77, .nsid = 1}, KEY_NONE, NVME_SC_INVALID_OPCODE},
-	{"fabrics type", ON_A, {.opcode = nvme_admin_fabrics, .nsid = 0x55}, KEY_NONE, NVME_SC_INVALID_OPCODE},
-	{"fused", ON_B, {.opcode = nvme_cmd_flush, .nsid = 1, .fuse = 1}, KEY_NONE, NVME_SC_INVALID_FIELD},
-	{"nsid 0", ON_B, {.opcode = nvme_cmd_flush}, KEY_NONE, NVME_SC_INVALID_NS},
-	{"nsid beyond", ON_B, {.opcode = nvme_cmd_flush, .nsid = 3}, KEY_NONE, NVME_SC_INVALID_NS},
-	{"lba beyond",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .cdw10 = BLOCKS, .sgl = {SGL_KEYED, 0, 512, 0}},
-	 KEY_GOOD,
-	 NVME_SC_LBA_RANGE},
-	{"lba wraps",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .cdw10 = ~0u, .cdw11 = ~0u, .cdw12 = 1, .sgl = {SGL_KEYED, 0, 1024, 0}},
-	 KEY_GOOD,
-	 NVME_SC_LBA_RANGE},
-	{"too long for MDTS",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .cdw12 = 2048, .sgl = {SGL_KEYED, 0, 2049 * 512, 0}},
-	 KEY_GOOD,
-	 NVME_SC_INVALID_FIELD},
-	{"data shorter than the command",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .cdw12 = 1, .sgl = {SGL_KEYED, 0, 512, 0}},
-	 KEY_GOOD,
-	 NVME_SC_SGL_INVALID_DATA},
-	{"no data", ON_B, {.opcode = nvme_cmd_write, .nsid = 1}, KEY_NONE, NVME_SC_SGL_INVALID_DATA},
-	{"address wraps",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .sgl = {SGL_KEYED, UINT64_MAX - 100, 512, 0}},
-	 KEY_NONE,
-	 NVME_SC_SGL_INVALID_DATA},
-	{"offset beyond the capsule",
-	 ON_B,
-	 {.opcode = nvme_cmd_write, .nsid = 1, .sgl = {SGL_CAPSULE, 4096, 512, 0}},
-	 KEY_NONE,
-	 NVME_SC_SGL_INVALID_OFFSET},
-	{"length beyond the capsule",
-	 ON_B,
-	 {.opcode = nvme_cmd_write, .nsid = 1, .sgl = {SGL_CAPSULE, 0, 512, 0}},
-	 KEY_NONE,
-	 NVME_SC_SGL_INVALID_OFFSET},
-	{"read into the capsule",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .sgl = {SGL_CAPSULE, 0, 512, 0}},
-	 KEY_NONE,
-	 NVME_SC_SGL_INVALID_TYPE},
-	{"protection information",
-	 ON_B,
-	 {.opcode = nvme_cmd_read, .nsid = 1, .cdw12 = 1u << 29, .sgl = {SGL_KEYED, 0, 512, 0}},
-	 KEY_GOOD,
-	 NVME_SC_INVALID_FIELD},
-	{"write to a read-only namespace",
-	 ON_B,
-	 {.opcode = nvme_cmd_write, .nsid = 2, .sgl = {SGL_KEYED, 0, 4096, 0}},
-	 KEY_GOOD,
-	 NVME_SC_NS_WRITE_PROTECTED},
-	{"zeroes to a read-only namespace",
-	 ON_B,
-	 {.opcode = nvme_cmd_write_zeroes, .nsid = 2},
-	 KEY_NONE,
-	 NVME_SC_NS_WRITE_PROTECTED},
-	{"deallocate of a read-only namespace",
-	 ON_B,
-	 {.opcode = nvme_cmd_dsm, .nsid = 2, .cdw11 = 4, .sgl = {SGL_KEYED, 0, 16, 0}},
-	 KEY_GOOD,
-	 NVME_SC_NS_WRITE_PROTECTED},
-	{"identify CNS",
-	 ON_A,
-	 {.opcode = nvme_admin_identify, .cdw10 = 0x55, .sgl = {SGL_KEYED, 0, 4096, 0}},
-	 KEY_GOOD,
-	 NVME_SC_INVALID_FIELD},
-	{"identify NSID",
-	 ON_A,
-	 {.opcode = nvme_admin_identify, .nsid = 9, .sgl = {SGL_KEYED, 0, 4096, 0}},
-	 KEY_GOOD,
-	 NVME_SC_INVALID_NS},
-	{"log page",
-	 ON_A,
-	 {.opcode = nvme_admin_get_log_page, .cdw10 = 0x55, .sgl = {SGL_KEYED, 0, 4, 0}},
-	 KEY_GOOD,
-	 SPECIFIC(NVME_SC_INVALID_LOG_PAGE)},
-	{"log page offset",
-	 ON_A,
-	 {.opcode = nvme_admin_get_log_page, .cdw10 = 2, .cdw12 = 3, .sgl = {SGL_KEYED, 0, 4, 0}},
-	 KEY_GOOD,
-	 NVME_SC_INVALID_FIELD},
-	{"feature", ON_A, {.opcode = nvme_admin_get_features, .cdw10 = 0x7f}, KEY_NONE, NVME_SC_INVALID_FIELD},
-	{"feature saved",
-	 ON_A,
-	 {.opcode = nvme_admin_set_features, .cdw10 = 0x8000000f},
-	 KEY_NONE,
-	 SPECIFIC(NVME_SC_FEATURE_NOT_SAVEABLE)},
-	{"property",
-	 ON_A,
-	 {.opcode = nvme_admin_fabrics, .nsid = nvme_fabrics_type_property_get, .cdw11 = 0x444},
-	 KEY_NONE,
-	 NVME_SC_INVALID_FIELD},
-	{"connected twice",
-	 ON_A,
-	 {.opcode = nvme_admin_fabrics, .nsid = nvme_fabrics_type_connect, .sgl = {SGL_KEYED, 0, 1024, 0}},
-	 KEY_GOOD,
-	 NVME_SC_CMD_SEQ_ERROR},
+#define NONE                           \
+	{                              \
+		{SGL_NONE, 0, 0, 0}, 0 \
+	}
+#define MEMORY(len)                         \
+	{                                 \
+		{SGL_KEYED, 0, len, 0}, 0 \
+	}
+#define AT(addr, len)                        \
+	{                                    \
+		{SGL_KEYED, addr, len, 0}, 0 \
+	}
+#define CAPSULE(offset, len, behind)                  \
+	{                                             \
+		{SGL_CAPSULE, offset, len, 0}, behind \
+	}
+#define BAD(what, on, data, status, ...) {what, on, data, status, {__VA_ARGS__}},
+#include "nvmf_bad.def"
 };
 
 static void
-test_malformed_capsules(void **state)
+expect(const char *what, int on, struct nvme_command c, uint32_t behind, uint16_t want)
+{
+	static const uint8_t data[BEHIND_MAX];
+	uint16_t status;
+
+	if (c.sgl.kind == SGL_KEYED && c.sgl.addr == 0)
+		c.sgl.addr = (uintptr_t)ends.buf;
+	if (c.sgl.kind == SGL_KEYED)
+		c.sgl.key = iw_mr_rkey(ends.mr);
+	status = nvmf_ends_call(on == A ? &ends.admin : &ends.io, c, data, behind, NULL);
+	if ((status & STATUS) != want)
+		print_error("%s: status 0x%x, not 0x%x\n", what, status & STATUS, want);
+	assert_int_equal(status & STATUS, want);
+	assert_true(status & NVME_SC_DNR);
+}
+
+static void
+test_wrong_commands(void **state)
 {
 	(void)state;
+	nvmf_ends_fill_disk();
 	nvmf_ends_io();
 	for (size_t n = 0; n < sizeof(bad_rows) / sizeof(bad_rows[0]); n++) {
 		const struct bad_row *row = &bad_rows[n];
 		struct nvme_command c = row->c;
-		uint16_t status;
 
-		if (row->key == KEY_GOOD) {
-			c.sgl.addr = (uintptr_t)ends.buf;
-			c.sgl.key = iw_mr_rkey(ends.mr);
-		}
-		status = nvmf_ends_call(row->on == ON_A ? &ends.admin : &ends.io, c, NULL, 0, NULL);
-		if ((status & STATUS) != row->status)
-			print_error("%s: status 0x%x, not 0x%x\n", row->name, status & STATUS, row->status);
-		assert_int_equal(status & STATUS, row->status);
-		assert_true(status & NVME_SC_DNR);
+		c.sgl = row->data.sgl;
+		expect(row->what, row->on, c, row->data.behind, row->status);
 	}
-	for (int i = 0; i < BUF; i++)
-		assert_int_equal(ends.buf[i], 0xa5);
+	nvmf_ends_untouched();
 }
 
-/* A key that grants nothing ends the connection (RFC 5040 §7): the ends.target reads and writes nothing, and goes on.
- */
+/* A command's octets as they are, with one of them changed. */
 static void
-test_key_that_grants_nothing(void **state)
+expect_octet(struct nvme_command c, int at, uint8_t value, uint16_t want)
+{
+	uint8_t raw[CAPSULE_COMMAND];
+	struct nvme_response r;
+
+	capsule_command_emit(&c, raw);
+	raw[at] = value;
+	assert_int_equal(nvmf_ends_send_raw(&ends.io, raw, sizeof(raw)), 0);
+	nvmf_ends_await_responses(&ends.io, &r, 1);
+	if ((r.status & STATUS) != want)
+		print_error("octet %d is 0x%02x: status 0x%x, not 0x%x\n", at, value, r.status & STATUS, want);
+	assert_int_equal(r.status & STATUS, want);
+}
+
+/* Every type and subtype but the two for the host's memory (and the capsule, which a Read has nothing to do with); and
+ * whatever says that the command has no SGL (PSDT). */
+static void
+test_sgl_types(void **state)
+{
+	static const uint8_t psdt[] = {0x00, 0x80, 0xc0};
+	struct nvme_command c = nvmf_ends_command(nvme_cmd_read, 0, 1, nvmf_ends_keyed(512));
+
+	(void)state;
+	nvmf_ends_fill_disk();
+	nvmf_ends_io();
+	for (int type = 0; type < 256; type++)
+		if (type != 0x40 && type != 0x4f)
+			expect_octet(c, 39, (uint8_t)type, NVME_SC_SGL_INVALID_TYPE);
+	c.opcode = nvme_cmd_flush; /* also where no data are */
+	expect_octet(c, 39, 0x20, NVME_SC_SGL_INVALID_TYPE);
+	for (size_t i = 0; i < sizeof(psdt); i++)
+		expect_octet(c, 1, psdt[i], NVME_SC_INVALID_FIELD);
+	nvmf_ends_untouched();
+}
+
+static const struct {
+	const char *what;
+	uint8_t opcode;
+	uint32_t len;
+} io_commands[] = {
+	{"read", nvme_cmd_read, 1024},
+	{"write", nvme_cmd_write, 1024},
+	{"compare", nvme_cmd_compare, 1024},
+	{"write zeroes", nvme_cmd_write_zeroes, 0},
+	{"dataset management", nvme_cmd_dsm, 4096},
+	{"flush", nvme_cmd_flush, 0},
+};
+
+#define IO_COMMANDS (sizeof(io_commands) / sizeof(io_commands[0]))
+#define WITH_LBA 4 /* so many of them, the first, have it in the command */
+
+static struct sgl
+room(uint32_t len)
+{
+	return len > 0 ? (struct sgl){SGL_KEYED, 0, len, 0} : (struct sgl){.kind = SGL_NONE};
+}
+
+static void
+test_namespaces(void **state)
+{
+	static const uint32_t nsids[] = {0, 3, 0xfffffffe, 0xffffffff};
+
+	(void)state;
+	nvmf_ends_fill_disk();
+	nvmf_ends_io();
+	for (size_t i = 0; i < IO_COMMANDS; i++) {
+		struct nvme_command c = nvmf_ends_command(io_commands[i].opcode, 0, 1, room(io_commands[i].len));
+
+		for (size_t k = 0; k < sizeof(nsids) / sizeof(nsids[0]); k++) {
+			c.nsid = nsids[k];
+			expect(io_commands[i].what, B, c, 0, NVME_SC_INVALID_NS);
+		}
+	}
+	nvmf_ends_untouched();
+}
+
+static void
+test_ranges(void **state)
 {
 	static const struct {
-		uint8_t opcode;
-		uint32_t len;
-		bool foreign_key;
-	} rows[] = {{nvme_cmd_write, 512, true}, {nvme_cmd_read, 512, true}, {nvme_cmd_read, 512, false}};
+		uint64_t lba;
+		uint32_t blocks;
+	} ranges[] = {{BLOCKS, 1},
+		      {BLOCKS - 1, 2},
+		      {UINT64_C(1) << 32, 1},
+		      {UINT64_MAX, 1},
+		      {UINT64_MAX, 2}, /* wraps */
+		      {UINT64_MAX / 512 + 1, 1}};
 
 	(void)state;
-	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-		struct nvme_command c = {.opcode = rows[n].opcode, .nsid = 1};
-		struct nvme_response r;
+	nvmf_ends_fill_disk();
+	nvmf_ends_io();
+	for (size_t i = 0; i < WITH_LBA; i++) {
+		for (size_t k = 0; k < sizeof(ranges) / sizeof(ranges[0]); k++) {
+			struct nvme_command c = nvmf_ends_command(io_commands[i].opcode, (uint32_t)ranges[k].lba,
+								  ranges[k].blocks, room(io_commands[i].len));
 
-		nvmf_ends_io();
-		c.sgl = (struct sgl){SGL_KEYED, (uintptr_t)ends.buf, rows[n].len,
-				     rows[n].foreign_key ? iw_mr_rkey(ends.mr) ^ 0x5500
-							 : iw_mr_rkey(ends.read_only_mr)};
-		if (initiator_call(&ends.io, &c, NULL, 0, &r))
-			assert_true(rows[n].opcode == nvme_cmd_read); /* the response may have been under way */
-		nvmf_ends_await(&ends.io.ended);
-		nvmf_ends_hang_up(&ends.io);
-		nvmf_ends_hang_up(&ends.admin);
-	}
-	for (int i = 0; i < BUF; i++)
-		assert_int_equal(ends.buf[i], 0xa5);
-}
-
-/* The host keeps sending and waits for no response: the stream ends (RFC 5041 §7.2), and no request was used twice. */
-static void
-test_flood(void **state)
-{
-	struct nvme_command c = {.opcode = nvme_cmd_read, .nsid = 1, .sgl = nvmf_ends_keyed(512)};
-	uint8_t raw[CAPSULE_COMMAND];
-	struct iw_sge sge = {(uintptr_t)raw, sizeof(raw), 0};
-	struct iw_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IW_WR_SEND, .flags = IW_SEND_INLINE};
-
-	(void)state;
-	nvmf_ends_admin();
-	nvmf_ends_start(&ends.io, 1, 4, NULL);
-	assert_int_equal(initiator_fabrics_connect(&ends.io, NQN, HOST, (uint16_t)ends.cntlid, 0), ends.cntlid);
-	for (int round = 0; round < 1000 && !ends.io.ended; round++) {
-		for (uint16_t i = 0; i < 3; i++) {
-			c.cid = (uint16_t)(3 * round + i);
-			capsule_command_emit(&c, raw);
-			(void)iw_post_send(ends.io.qp, &wr, NULL);
+			c.cdw11 = (uint32_t)(ranges[k].lba >> 32);
+			expect(io_commands[i].what, B, c, 0, NVME_SC_LBA_RANGE);
 		}
-		nvmf_ends_turns(1);
 	}
-	nvmf_ends_await(&ends.io.ended);
+	nvmf_ends_untouched();
+}
+
+/* Ranges of Dataset Management: one beyond the end, and none of them is touched. */
+static void
+test_ranges_to_deallocate(void **state)
+{
+	static const uint8_t bad[][16] = {
+		{[4] = 1, [9] = 0x10},             /* block 4096 */
+		{[4] = 2, [8] = 0xff, [9] = 0x0f}, /* 4095 and the next */
+		{[4] = 0xff, 0xff, 0xff, 0xff},    /* 2^32 - 1 of them */
+		{[4] = 1, [8] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+		{[4] = 2, [8] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, /* wraps */
+	};
+	struct nvme_command c = {.opcode = nvme_cmd_dsm, .nsid = 1, .cdw10 = 1, .cdw11 = 4};
+	uint8_t list[32] = {[4] = 8};
+
+	(void)state;
+	nvmf_ends_fill_disk();
+	nvmf_ends_io();
+	c.sgl = (struct sgl){SGL_CAPSULE, 0, sizeof(list), 0};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		memcpy(list + 16, bad[i], 16);
+		assert_int_equal(nvmf_ends_call(&ends.io, c, list, sizeof(list), NULL) & STATUS, NVME_SC_LBA_RANGE);
+	}
+	nvmf_ends_untouched();
+}
+
+/* ---- Only what the SGL grants ----------------------------------------------------------------------------------- */
+
+/* One command with an SGL of room octets at an odd place, of which the host has registered len: one octet more that is
+ * read or written ends the stream, as does one before. */
+static void
+exactly(uint8_t opcode, uint32_t blocks, uint32_t at, uint32_t room_len)
+{
+	uint32_t len = opcode == nvme_cmd_dsm ? 16 : blocks * 512;
+	struct iw_mr *mr =
+		iw_mr_reg(ends.pd, ends.buf + at, len, IW_REMOTE_READ | IW_REMOTE_WRITE | IW_LOCAL_WRITE, NULL);
+	struct sgl sgl = {SGL_KEYED, (uintptr_t)ends.buf + at, room_len, iw_mr_rkey(mr)};
+	struct nvme_command c = nvmf_ends_command(opcode, 1, blocks, sgl);
+
+	if (opcode == nvme_cmd_dsm)
+		c.cdw10 = c.cdw11 = c.cdw12 = 0;
+	assert_int_equal(nvmf_ends_call(&ends.io, c, NULL, 0, NULL), 0);
+	assert_false(ends.io.ended);
+	assert_int_equal(iw_mr_dereg(mr), 0);
 }
 
 static void
-test_short_capsule(void **state)
+test_only_the_sgl_is_touched(void **state)
 {
-	uint8_t junk[10] = {1};
-	struct iw_sge sge = {(uintptr_t)junk, sizeof(junk), 0};
-	struct iw_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IW_WR_SEND, .flags = IW_SEND_INLINE};
+	static const uint32_t blocks[] = {1, 2, 16, 127, 129, 2000};
 
 	(void)state;
-	nvmf_ends_admin();
-	assert_int_equal(iw_post_send(ends.admin.qp, &wr, NULL), 0);
-	nvmf_ends_await(&ends.admin.ended);
-}
+	nvmf_ends_fill_disk();
+	nvmf_ends_io();
+	for (uint32_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		uint32_t len = blocks[i] * 512, at = 3 + 7 * i;
 
-/* More commands than the queue has entries: no receive is there for them, so the stream ends (RFC 5041 §7.2). */
-static void
-test_queue_overrun(void **state)
-{
-	struct nvme_command c = {.opcode = nvme_admin_async_event};
-	uint8_t raw[CAPSULE_COMMAND];
-	struct iw_sge sge = {(uintptr_t)raw, sizeof(raw), 0};
-	struct iw_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IW_WR_SEND, .flags = IW_SEND_INLINE};
-
-	(void)state;
-	nvmf_ends_start(&ends.admin, 0, 2, NULL);
-	assert_true(initiator_fabrics_connect(&ends.admin, NQN, HOST, 0xffff, 0) > 0);
-	assert_true(initiator_enable(&ends.admin));
-	for (uint16_t i = 0; i < 4; i++) { /* held, all of them */
-		c.cid = i;
-		capsule_command_emit(&c, raw);
-		if (iw_post_send(ends.admin.qp, &wr, NULL) != 0)
-			break;
-		nvmf_ends_turns(20);
+		exactly(nvme_cmd_read, blocks[i], at, len);
+		assert_memory_equal(ends.buf + at, ends.disk + 512, len);
+		for (uint32_t k = 0; k < BUF; k++)
+			if (k < at || k >= at + len)
+				assert_int_equal(ends.buf[k], 0xa5);
+		exactly(nvme_cmd_compare, blocks[i], at, len + 4096); /* more room than data is no fault */
+		exactly(nvme_cmd_write, blocks[i], at, 0xffffff);
+		memset(ends.buf + at, 0, 16); /* no blocks */
+		exactly(nvme_cmd_dsm, blocks[i], at, 4096);
+		memset(ends.buf, 0xa5, BUF);
 	}
-	nvmf_ends_await(&ends.admin.ended);
+	nvmf_ends_untouched();
 }
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, nvmf_ends_open, nvmf_ends_close)
 
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_private_data),       TEST(test_connect_refused),         TEST(test_command_before_connect),
-		TEST(test_malformed_capsules), TEST(test_key_that_grants_nothing), TEST(test_flood),
-		TEST(test_short_capsule),      TEST(test_queue_overrun),
+		TEST(test_wrong_commands),       TEST(test_sgl_types),
+		TEST(test_namespaces),           TEST(test_ranges),
+		TEST(test_ranges_to_deallocate), TEST(test_only_the_sgl_is_touched),
 	};
 
 	(void)argc;

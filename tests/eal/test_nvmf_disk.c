@@ -18,35 +18,13 @@
 static char path[128];
 static int fd;
 
-/* False: no direct I/O there, or no io_uring here. */
-static bool
-make_file(const char *folder)
-{
-	char why[256];
-	struct bdev *b;
-
-	snprintf(path, sizeof(path), "%s/nvmf_disk.XXXXXX", folder);
-	fd = mkstemp(path);
-	if (fd < 0)
-		return false;
-	assert_int_equal(ftruncate(fd, FILE_LEN), 0);
-	b = bdev_open(path, false, NULL, 0, why, sizeof(why));
-	if (b) {
-		bdev_close(b);
-		return true;
-	}
-	print_message("%s\n", why);
-	close(fd);
-	unlink(path);
-	return false;
-}
-
 static void
 open_on(const char *folder)
 {
 	const char *spec[] = {path};
 
-	if (!make_file(folder))
+	fd = nvmf_ends_make_file(folder, FILE_LEN, path, sizeof(path));
+	if (fd < 0)
 		skip();
 	nvmf_ends_open_with(spec, 1);
 	nvmf_ends_io();
@@ -239,8 +217,7 @@ test_many_at_once(void **state)
 		c.cdw10 = 8u * c.cid;
 		assert_int_equal(initiator_send(&ends.io, &c, NULL, 0), 0);
 	}
-	for (int i = 0; i < 100 * ENDS_PATIENCE && done < 127; i++) {
-		nvmf_ends_turns(1);
+	for (uint64_t end = nvmf_ends_deadline(); done < 127 && nvmf_ends_turn(end);) {
 		n = initiator_poll(&ends.io, r, 32);
 		for (int k = 0; k < n; k++)
 			assert_int_equal(r[k].status, 0);
@@ -267,11 +244,10 @@ test_shutdown_flushes(void **state)
 	open_on(".");
 	ctrl = &ends.target.ctrls.ctrl[ends.cntlid - 1];
 	assert_int_equal(initiator_send(&ends.admin, &set, NULL, 0), 0);
-	for (int i = 0; i < ENDS_PATIENCE && ctrl->csts == CSTS_RDY; i++)
-		nvmf_ends_turns(1);
+	for (uint64_t end = nvmf_ends_deadline(); ctrl->csts == CSTS_RDY && nvmf_ends_turn(end);)
+		;
 	assert_int_equal(ctrl->csts, CSTS_SHST_OCCURRING); /* the disk has it */
-	for (int i = 0; i < 100 * ENDS_PATIENCE && initiator_poll(&ends.admin, &r, 1) == 0; i++)
-		nvmf_ends_turns(1);
+	nvmf_ends_await_responses(&ends.admin, &r, 1);
 	assert_int_equal(r.status, 0);
 	get.cid = 1;
 	assert_int_equal(nvmf_ends_call(&ends.admin, get, NULL, 0, &csts), 0);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cksum.h"
-#include "domain.h"
+#include "domains.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
@@ -57,7 +57,7 @@ fuzz_host_open(struct fuzz_host *h)
 	h->data_pool = env.data_pool = mbufpool_create("data", 2048, 0);
 	h->ctl_pool = env.ctl_pool = mbufpool_create("ctl", 1024, 0);
 	params.nif.addr = iw_addr_from_v4(0xc0000201, 0);
-	h->domain = domain_create(env.secret);
+	h->domain = domains_get(env.secret);
 	h->engine = engine_create(h->domain, &env, &params, h->now_ns);
 	h->pd = iw_pd_create(h->domain);
 	h->cq = iw_cq_create(h->engine, 64, NULL, NULL);
@@ -78,7 +78,7 @@ fuzz_host_close(struct fuzz_host *h)
 	fuzz_host_turn(h);
 	assert(iw_cq_destroy(h->cq) == 0 && iw_pd_destroy(h->pd) == 0);
 	engine_destroy(h->engine);
-	assert(iw_domain_destroy(h->domain) == 0);
+	domains_put(h->domain);
 	mbufpool_destroy(h->data_pool);
 	mbufpool_destroy(h->ctl_pool);
 }

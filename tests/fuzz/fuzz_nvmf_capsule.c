@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Capsules of any content, one after another, on three queues of the storage target: what the commands do is played as
- * the transport does it, with RAM behind the namespaces.  The input is a row of records: where (a queue), what is put
- * right (PSDT, NSID), how long the data behind the command is, the command's 64 octets, the data. */
+/* Capsules of any content, one after another, on five queues of the storage target, two of which have not seen Connect:
+ * what the commands do is played as the transport does it, with RAM behind the namespaces.  The input is a row of
+ * records: where (a queue), what is put right (PSDT, NSID, LBA, the names of Connect), how long the data behind the
+ * command is, the command's 64 octets, the data. */
 #include <assert.h>
 #include <nvme/types.h>
 #include <stdlib.h>
@@ -10,13 +11,13 @@
 #include "exec.h"
 
 #define REQUESTS 16
-#define DATA_MAX 512
+#define DATA_MAX 1024
 #define RECORDS_MAX 64
 #define BLOCKS 256
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-enum { ADMIN, IO, DISCOVERY, QUEUES };
+enum { ADMIN, IO, DISCOVERY, NEW_ADMIN, NEW_IO, QUEUES };
 
 static struct target target;
 static struct queue queues[QUEUES];
@@ -65,7 +66,7 @@ connect(void)
 
 	memset(&target.ctrls, 0, sizeof(target.ctrls));
 	for (uint16_t i = 0; i < QUEUES; i++)
-		queues[i] = (struct queue){.qid = i == IO, .size = REQUESTS};
+		queues[i] = (struct queue){.qid = i == IO ? 1 : i == NEW_IO ? 2 : 0, .size = REQUESTS};
 	c = ctrl_new(&target.ctrls, &target.subsys[0], &d, 0, 0);
 	discovery = ctrl_new(&target.ctrls, NULL, &d, 0, 0);
 	ctrl_attach(c, &queues[ADMIN]);
@@ -191,6 +192,15 @@ play(struct queue *q, const uint8_t *capsule, uint32_t len)
 
 /* ---- The input -------------------------------------------------------------------------------------------------- */
 
+/* Names and controller as a Connect in this capsule would have them. */
+static void
+put_names(uint8_t *data, bool io)
+{
+	struct connect_data d = {.cntlid = io ? 1 : 0xffff, .subnqn = "nqn.s", .hostnqn = "nqn.h"};
+
+	capsule_connect_emit(&d, data);
+}
+
 static void
 record(struct in *in)
 {
@@ -206,6 +216,8 @@ record(struct in *in)
 		memcpy(capsule + 4, (uint8_t[]){(uint8_t)(right >> 6), 0, 0, 0}, 4);
 	if (right & 4)
 		memset(capsule + 41, 0, 7); /* a small LBA */
+	if ((right & 8) && data_len == CAPSULE_CONNECT_DATA)
+		put_names(capsule + CAPSULE_COMMAND, where % QUEUES == NEW_IO);
 	play(&queues[where % QUEUES], capsule, len);
 	free(capsule);
 }

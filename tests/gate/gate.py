@@ -42,6 +42,38 @@ CALLS = (
     (r"hton[sl]|ntoh[sl]|htobe\d+|be\d+toh|rte_cpu_to_[bl]e_\d+|rte_[bl]e_to_cpu_\d+|RTE_BE\d+", BYTES,
      "only *_hdr files know the byte order of the wire"),
 )
+# Parts of a source whose test is another's, which reaches them through what calls them; what needs EAL is in tests/eal.
+TESTED_BY = {
+    "tcp/tcp_rxq_piece.c": "tests/unit/tcp/test_tcp_rxq_budget.c",
+    "tcp/tcp_timer_fire.c": "tests/unit/tcp/test_tcp_timer.c",
+    "ddp_rdmap/ddp_rx.c": "tests/unit/ddp_rdmap/test_rows.c",
+    "ddp_rdmap/ddp_tx.c": "tests/unit/ddp_rdmap/test_rdmap_tx.c",
+    "ddp_rdmap/iw_mr.c": "tests/unit/ddp_rdmap/test_mr.c",
+    "ddp_rdmap/iw_post.c": "tests/unit/ddp_rdmap/test_wr.c",
+    "ddp_rdmap/qp_create.c": "tests/unit/ddp_rdmap/test_qp.c",
+    "ddp_rdmap/qp_wc.c": "tests/unit/ddp_rdmap/test_qp.c",
+    "ddp_rdmap/rdmap_life.c": "tests/unit/ddp_rdmap/test_rdmap.c",
+    "ddp_rdmap/rdmap_read.c": "tests/unit/ddp_rdmap/test_rdmap_tx.c",
+    "ddp_rdmap/rdmap_ready.c": "tests/unit/ddp_rdmap/test_rdmap_tx.c",
+    "ddp_rdmap/rdmap_recv.c": "tests/unit/ddp_rdmap/test_srq.c",
+    "ddp_rdmap/rdmap_run.c": "tests/unit/ddp_rdmap/test_rdmap_tx.c",
+    "ddp_rdmap/rdmap_rx.c": "tests/unit/ddp_rdmap/test_rows.c",
+    "ddp_rdmap/rdmap_send.c": "tests/unit/ddp_rdmap/test_rdmap.c",
+    "ddp_rdmap/rdmap_term.c": "tests/unit/ddp_rdmap/test_rows.c",
+    "ddp_rdmap/rdmap_write.c": "tests/unit/ddp_rdmap/test_rdmap.c",
+    "lib/engine/iw_mr_fast.c": "tests/unit/engine/test_iw_srq.c",
+    "lib/port/hostpath.c": "tests/eal/test_hostpath.c",
+    "lib/port/hostpath_none.c": "tests/eal/test_create.c",
+    "lib/port/iw_cm.c": "tests/eal/test_engines.c",
+    "lib/port/iw_domain.c": "tests/eal/test_create.c",
+    "lib/port/iw_engine.c": "tests/eal/test_engine.c",
+    "lib/port/nic_verbs_none.c": "tests/unit/port/test_nic.c",
+    "lib/port/port.c": "tests/eal/test_create.c",
+    "lib/port/port_caps.c": "tests/eal/test_create.c",
+    "lib/port/port_pools.c": "tests/eal/test_create.c",
+    "lib/port/port_probe.c": "tests/eal/test_create.c",
+    "lib/port/wire.c": "tests/eal/test_create.c",
+}
 # Text that may stand nowhere in code.
 TEXT = (
     (r"\btypedef\s+(struct|enum|union)\b", "structs and enums are not typedef'd"),
@@ -200,6 +232,44 @@ def gate_words(tree):
     return found
 
 
+def gate_rooms(tree, build):
+    """What a source may include is what its compiler finds: a room sees itself and rooms to its left, a program none."""
+    found, rank = set(), {room: i for i, room in enumerate(ROOMS)}
+    for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
+        at = pathlib.Path(entry["directory"])
+        file = os.path.relpath((at / entry["file"]).resolve(), tree.root.resolve())
+        if file not in tree.code:
+            continue
+        own = rank.get(os.path.dirname(file), -1)
+        for folder in re.findall(r"(?<!\S)(?:-I|-isystem|-iquote) ?(\S+)", entry["command"]):
+            sees = os.path.relpath((at / folder).resolve(), tree.root.resolve())
+            if rank.get(sees, -1) > own:
+                found.add(place(file, 1, f"is compiled with a view of {sees}"))
+    return sorted(found)
+
+
+def gate_mirror(tree):
+    """Each source of a room has its unit test, each header stands in the list of those that compile alone, and each
+    unit test is built."""
+    there, found = set(tree.names), []
+    built = {f: tree.text(f + "/meson.build") for f in {os.path.dirname(n) for n in there}
+             if f + "/meson.build" in there}
+    named = lambda folder, word: re.search(rf"(?<![\w/]){re.escape(word)}(?!\w)", built.get(folder, ""))
+    for n in tree.rooms:
+        room, stem = os.path.split(os.path.splitext(n)[0])
+        test = TESTED_BY.get(n) or f"tests/unit/{os.path.basename(room)}/test_{stem}.c"
+        if n.endswith(".c") and test not in there:
+            found.append(place(n, 1, f"{test} is missing"))
+        if n.endswith(".h") and room in ROOMS and not named(room, stem + ".h"):
+            found.append(place(n, 1, f"not among the headers of {room}/meson.build"))
+    for n in there:
+        folder, name = os.path.split(n)
+        if n.startswith("tests/unit/") and re.fullmatch(r"test_\w+\.c", name) and not (
+                named(folder, name[5:-2]) or named(folder, name)):
+            found.append(place(n, 1, f"not among the tests of {folder}/meson.build"))
+    return sorted(found)
+
+
 def gate_spdx(tree):
     def needs(name):
         return name.endswith((".c", ".h", *SCRIPTS)) or tree.text(name).startswith("#!") or name == "meson_options.txt"
@@ -218,6 +288,47 @@ def gate_format(tree):
         first.setdefault(file, line)
     found = [place(f, line, "not formatted: clang-format -i") for f, line in first.items()]
     return found or ([place(".clang-format", 1, out.stderr.strip())] if out.returncode else [])
+
+
+def clause_tests(cell, where):
+    """(program, case) of each test that a cell names: `program: case, case; program`, cases without their test_."""
+    for part in filter(None, (p.strip() for p in cell.split(";"))):
+        program, _, cases = part.partition(":")
+        if not re.fullmatch(r"test_\w+|differential", program):
+            where.append(f"'{part}' does not begin with a test program")
+            continue
+        yield from ((program, case.strip()) for case in (cases.split(",") if cases else [""]))
+
+
+def gate_clauses(tree):
+    """docs/rfc: clause -> function -> test; what is named there exists, where it is said to be."""
+    sources = {n for n in tree.names if n.endswith((".c", ".h", ".def"))}
+    defined = {}
+    for file, _, name, _, _ in functions(tree, tree.c):
+        defined.setdefault(name, set()).add(file.rsplit("/", 1)[-1])
+    words = {w for n in sources if not n.startswith("tests/") for w in re.findall(r"\w+", tree.text(n))}
+    programs = {n.rsplit("/", 1)[-1][:-2]: n for n in tree.c if n.startswith("tests/")}
+    found = []
+    for n in (n for n in tree.names if n.startswith("docs/rfc/")):
+        for line, text in enumerate(tree.text(n).splitlines(), 1):
+            cells = [c.strip() for c in text.strip("|").split("|")] if text.startswith("|") else []
+            if len(cells) != 3 or set(cells[0]) <= {"-"} or cells[1] == "function":
+                continue
+            wrong = []
+            for name, file in re.findall(r"`([\w.]+)`(?: \((\w+\.[ch])\))?", cells[1]):
+                last = name.rsplit(".", 1)[-1]
+                if name not in defined and not ("." in name and last in words):
+                    wrong.append(f"no function {name}")
+                elif file and file not in defined.get(name, {file}):
+                    wrong.append(f"{name} is not in {file}")
+            for program, case in clause_tests(cells[2], wrong):
+                at = tree.text(programs[program]) if program in programs else ""
+                if not at:
+                    wrong.append(f"no test program {program}")
+                elif case and not re.search(rf"\btest_{re.escape(case)}\b", at):
+                    wrong.append(f"no test {case} in {program}")
+            found += [place(n, line, what) for what in wrong]
+    return found
 
 
 class Tidy:
@@ -265,7 +376,8 @@ def gate_tidy(tree, build, deep):
 
 def gates(tree, build, deep):
     return {"sizes": lambda: gate_sizes(tree), "cycles": lambda: gate_cycles(tree), "names": lambda: gate_names(tree),
-            "words": lambda: gate_words(tree), "spdx": lambda: gate_spdx(tree), "format": lambda: gate_format(tree),
+            "words": lambda: gate_words(tree), "rooms": lambda: gate_rooms(tree, build), "mirror": lambda: gate_mirror(tree),
+            "clauses": lambda: gate_clauses(tree), "spdx": lambda: gate_spdx(tree), "format": lambda: gate_format(tree),
             "tidy": lambda: gate_tidy(tree, build, deep)}
 
 
@@ -282,7 +394,7 @@ def main():
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], metavar="DIR")
     parser.add_argument("--build", default="build/release", metavar="DIR", help="where the compile database is")
     parser.add_argument("--deep", action="store_true", help="tidy with the static analyser, which takes minutes")
-    parser.add_argument("gate", nargs="*", help="sizes cycles names words spdx format tidy; all when none is named")
+    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror clauses spdx format tidy; all when none is named")
     options = parser.parse_args()
     known = gates(Tree(options.root), options.build, options.deep)
     chosen = options.gate or list(known)

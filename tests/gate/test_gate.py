@@ -3,6 +3,7 @@
 """Each gate catches what is planted for it and passes a clean tree; tally.py adds up rightly."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,14 @@ CLEAN = {
                                  '\treturn rte_eth_dev_count_avail();\n}\n',
     "tcp/tcp_hdr.c": LICENSE + "int\ntcp_hdr_port(int x)\n{\n\treturn ntohs(x);\n}\n",
     "apps/app/main.c": LICENSE + '#include <stdio.h>\n\nint\nmain(void)\n{\n\tprintf("x");\n\treturn 0;\n}\n',
+    "tests/unit/tcp/test_tcp.c": LICENSE + "int x;\n",
+    "tests/unit/tcp/test_tcp_rx.c": LICENSE + "int x;\n",
+    "tests/unit/tcp/test_tcp_hdr.c": LICENSE + "int x;\n",
+    "tests/eal/test_create.c": LICENSE + "int x;\n",
+    "tests/unit/tcp/meson.build": "# SPDX-License-Identifier: BSD-3-Clause\nnames = ['tcp', 'tcp_rx', 'tcp_hdr']\n",
+    "tcp/meson.build": "# SPDX-License-Identifier: BSD-3-Clause\nheaders = ['tcp.h', 'tcp_rx.h']\n",
+    "tests/test_rx.c": LICENSE + "static void\ntest_T1(void **state)\n{\n\t(void)state;\n}\n",
+    "docs/rfc/2.md": "| clause | function | test |\n|---|---|---|\n| a | `tcp_rx` (tcp_rx.c) | test_rx: T1 |\n",
     "meson.build": "# SPDX-License-Identifier: BSD-3-Clause\n",
     "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
 }
@@ -45,6 +54,11 @@ PLANTED = (
     ("cycles", "tcp/tcp_rx.h", CLEAN["tcp/tcp_rx.h"].replace("int tcp_rx", '#include "tcp.h"\nint tcp_rx'),
      "tcp/tcp_rx.h:5: include cycle: tcp/tcp_rx -> tcp/tcp.h"),
     ("names", "tcp/tcp_x.c", function("stray", 4), "tcp/tcp_x.c:3: stray does not start with its file's stem"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_gone` | test_x |\n", "docs/rfc/1.md:1: no function tcp_gone"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` (tcp.c) | test_x |\n", "tcp_rx is not in tcp.c"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | test_x |\n", "no test program test_x"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | test_rx: T1, T2 |\n", "no test T2 in test_rx"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | other: T1 |\n", "does not begin with a test program"),
     ("words", "tcp/tcp_x.c", body("printf(1);"), "tcp/tcp_x.c:5: printf: only programs print"),
     ("words", "tcp/tcp_x.c", LICENSE + "/* As wire.md has it. */\n", "tcp/tcp_x.c:2: wire.md: no document"),
     ("words", "tcp/tcp_x.def", "/* docs/none.md, run */\n" + LICENSE, "tcp/tcp_x.def:1: docs/none.md: no document"),
@@ -69,6 +83,10 @@ PLANTED = (
     ("words", "tcp/tcp_x.c", LICENSE + "typedef struct { int a; } x;\n", "tcp/tcp_x.c:2: structs"),
     ("words", "tcp/tcp_x.c", LICENSE + '#include "../cm/cm.h"\n', "tcp/tcp_x.c:2: a header is included by its name"),
     ("words", "tcp/tcp_x.c", LICENSE + "/* T" "ODO */\n", "tcp/tcp_x.c:2: T" "ODO"),
+    ("mirror", "tcp/tcp_x.c", function("tcp_x", 4), "tcp/tcp_x.c:1: tests/unit/tcp/test_tcp_x.c is missing"),
+    ("mirror", "ddp_rdmap/iw_mr.c", function("iw_mr", 4), "iw_mr.c:1: tests/unit/ddp_rdmap/test_mr.c is missing"),
+    ("mirror", "tcp/tcp_x.h", LICENSE, "tcp/tcp_x.h:1: not among the headers of tcp/meson.build"),
+    ("mirror", "tests/unit/tcp/test_tcp_x.c", function("x", 4), "not among the tests of tests/unit/tcp/meson.build"),
     ("spdx", "tcp/tcp_x.c", "int x;\n", "tcp/tcp_x.c:1: the first line is not SPDX"),
     ("spdx", "tools/x", "#!/bin/sh\necho\n", "tools/x:1"),
     ("spdx", "tcp/meson.build", "sources = []\n", "tcp/meson.build:1"),
@@ -106,7 +124,7 @@ class TestGate(unittest.TestCase):
         for _ in range(2):  # the second time from what clang-tidy's pass left behind
             out = tree.gate()
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
-            self.assertEqual(out.stdout.splitlines()[-1], "7 passed, 0 failed")
+            self.assertEqual(out.stdout.splitlines()[-1], "10 passed, 0 failed")
 
     def test_planted(self):
         for gate, file, text, says in PLANTED:
@@ -115,6 +133,29 @@ class TestGate(unittest.TestCase):
                 self.assertEqual(out.returncode, 1, out.stdout + out.stderr)
                 self.assertIn(says, out.stdout)
                 self.assertEqual(out.stdout.splitlines()[-1], "0 passed, 1 failed")
+
+    def test_views_of_rooms(self):
+        for file, folder, says in (("tcp/tcp_rx.c", "lib/net", None), ("tcp/tcp_rx.c", "cm", "a view of cm"),
+                                   ("apps/app/main.c", "lib/include", None),
+                                   ("apps/app/main.c", "lib/base", "a view of lib/base")):
+            with self.subTest(file=file, folder=folder):
+                tree = Tree()
+                tree.write(folder + "/x", "")
+                tree.write("build/compile_commands.json", json.dumps(
+                    [{"directory": str(tree.root / "build"), "file": "../" + file, "command": f"cc -I../{folder} -c x"}]))
+                out = tree.gate("rooms")
+                self.assertEqual(out.returncode, 1 if says else 0, out.stdout)
+                self.assertIn(says or "ok rooms", out.stdout)
+
+    def test_meson_refuses_a_room_above(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder) / "tree"
+            shutil.copytree(HERE.parents[1], root, ignore=shutil.ignore_patterns("build*", ".git", "captures", "corpus"))
+            file = root / "lib/net/meson.build"
+            file.write_text(file.read_text() + "deps += 'tcp'\n")
+            out = subprocess.run(["meson", "setup", "b"], cwd=root, capture_output=True, text=True)
+            self.assertNotEqual(out.returncode, 0)
+            self.assertIn('room "lib/net" may not use "tcp": it is not below', out.stdout)
 
     def test_limits_are_inclusive(self):
         out = Tree([("tests/x.c", function("test_x", 70)), ("tcp/tcp_y.c", LICENSE + "\n" * 599)]).gate("sizes")

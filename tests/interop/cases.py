@@ -30,12 +30,12 @@ class Case:
     smoke: bool
     ours_only: bool  # rping cannot stand in for our end
     run: Callable  # takes the bench, raises Failed
-    nvme: bool = False  # needs the guest with nvme-cli and fio
+    nvme: int = 0  # so many guests with nvme-cli and fio
 
     @property
     def extra(self):
         """Too long to be among those that run when none is named."""
-        return self.nvme or self.name.endswith("/long-row") or "/ends/" in self.name
+        return self.nvme > 0 or self.name.endswith("/long-row") or "/ends/" in self.name
 
 
 def ends(bench, role, crc):

@@ -44,10 +44,6 @@ class Guest:
         except Failed:
             self._console = self._boot(self._argv)
 
-    def power_off(self):
-        """As if the plug were pulled: nobody is told. boot() switches it on again."""
-        self._console.end(signal.SIGKILL)
-
     @staticmethod
     def _boot(argv):
         console = Process(argv, "guest")
@@ -63,6 +59,10 @@ class Guest:
 
     def __exit__(self, *_):
         self.power_off()
+
+    def power_off(self):
+        """As if the plug were pulled: nobody is told. boot() switches it on again."""
+        self._console.end(signal.SIGKILL)
 
     def start(self, label, command):
         """Starts a command; returns its name for wait() and stop()."""

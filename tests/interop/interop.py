@@ -24,7 +24,7 @@ import peers
 from guest import Guest
 from process import Failed
 
-US, GUEST = "10.77.0.1", "10.77.0.2"
+US, GUEST, SECOND = "10.77.0.1", "10.77.0.2", "10.77.0.3"
 KERNEL_LOG = "dmesg | grep 'siw[:0-9]' | grep -v -e taint -e verification | tail"
 TOOLS = ("qemu-system-x86_64", "tcpdump", "tshark", "ip", "taskset", "setpriv")
 
@@ -41,6 +41,8 @@ class Bench:
     near_nocrc: object
     near_decides_crc: bool
     near6: object = None  # our end with an IPv6 link-local address
+    second: object = None  # another guest, on the same wire
+    host: int = 0  # which of them, as an NVMe host
 
 
 class Tally:
@@ -61,10 +63,28 @@ class Tally:
 @contextlib.contextmanager
 def nvme_bench(options, variant, mtu, folder):
     """A guest that is a host of NVMe over Fabrics; each case starts the target that it needs."""
-    with net.tap(mtu) as tap:
-        with Guest(options.guest, tap, variant, mtu, f"{GUEST}/24", initrd="initrd-nvme", memory=1024) as guest:
-            near = nvme_cases.Target(options.nvmf, tap, mtu, US, folder)
-            yield Bench(variant, mtu, tap, folder, peers.Rping(guest, GUEST), near, near, False)
+    with net.tap(mtu) as tap, nvme_guest(options, tap, variant, mtu, GUEST) as guest:
+        near = nvme_cases.Target(options.nvmf, tap, mtu, US, folder)
+        yield Bench(variant, mtu, tap, folder, guest, near, near, False)
+
+
+@contextlib.contextmanager
+def nvme_pair_bench(options, variant, mtu, folder):
+    """Two such guests on a bridge, and the target on the bridge itself."""
+    with contextlib.ExitStack() as stack:
+        enter = stack.enter_context
+        taps = [enter(net.tap(mtu)), enter(net.tap(mtu, "far"))]
+        bridge = enter(net.bridge(taps, mtu))
+        guest = enter(nvme_guest(options, taps[0], variant, mtu, GUEST))
+        second = enter(nvme_guest(options, taps[1], variant, mtu, SECOND, cpu=peers.APP_CPU))
+        near = nvme_cases.Target(options.nvmf, bridge, mtu, US, folder)
+        yield Bench(variant, mtu, bridge, folder, guest, near, near, False, second=second)
+
+
+@contextlib.contextmanager
+def nvme_guest(options, tap, variant, mtu, addr, **more):
+    with Guest(options.guest, tap, variant, mtu, f"{addr}/24", initrd="initrd-nvme", memory=1024, **more) as guest:
+        yield peers.Rping(guest, addr)
 
 
 @contextlib.contextmanager
@@ -85,6 +105,9 @@ def bench(options, variant, mtu, folder):
         yield Bench(variant, mtu, tap, folder, guest, near, near_nocrc, not options.twin, near6)
 
 
+BENCHES = {0: bench, 1: nvme_bench, 2: nvme_pair_bench}  # by guests that are NVMe hosts
+
+
 def run_case(case, place, tally):
     began = time.monotonic()
     try:
@@ -98,7 +121,7 @@ def run_case(case, place, tally):
 
 def clear(place):
     """Ends what a failed case left running, on each guest, and returns what they have to say."""
-    guests = {end.guest for end in (place.guest, place.near) if isinstance(end, peers.Rping)}
+    guests = {end.guest for end in (place.guest, place.near, place.second) if isinstance(end, peers.Rping)}
     return [line for guest in guests
             for line in guest.stop_all() + guest.run("dmesg", KERNEL_LOG)]
 
@@ -107,7 +130,7 @@ def run_boot(options, boot, chosen, folder, tally):
     began = time.monotonic()
     variant, mtu, nvme = boot
     try:
-        with (nvme_bench if nvme else bench)(options, variant, mtu, folder) as place:
+        with BENCHES[nvme](options, variant, mtu, folder) as place:
             print(f"# booted {variant} with MTU {mtu} in {time.monotonic() - began:.1f} s", flush=True)
             for case in chosen:
                 run_case(case, place, tally)

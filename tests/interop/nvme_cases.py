@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linux' NVMe over Fabrics host, in the guest, on disks of our storage target.
 
-A bench has `guest.guest` (the guest), `near` (a Target) and `folder` (for the files behind the namespaces)."""
+A bench has `guest.guest` (the guest), `near` (a Target) and `folder` (for the files behind the namespaces); some have
+`second` (another guest)."""
 import contextlib
+import dataclasses
 import functools
 import pathlib
 import re
@@ -14,6 +16,7 @@ from process import Failed, Process
 
 SUBSYS, HOST = "nqn.2026-11.org.example:disk", "nqn.2026-11.org.example:host"
 HOST_ID = "6f1a1f0e-54d1-4bd3-9d0c-5a3d5e2a7d10"
+HOSTS = (HOST, HOST_ID), (HOST + ".second", "6f1a1f0e-54d1-4bd3-9d0c-5a3d5e2a7d11")
 DISK, PORT, NOBODYS_PORT = "/dev/nvme0n1", 4420, 4421
 LIMIT, LONG = 120, 1200  # seconds; the guest is emulated, and slow on a busy machine
 SIZE_MIB = 64
@@ -70,9 +73,10 @@ def run(bench, command, limit=LIMIT):
     return bench.guest.guest.run("nvme", command, limit)
 
 
-def connect_words(bench, subsys=SUBSYS, host=HOST, port=PORT):
-    return (f"nvme connect -t rdma -a {bench.near.addr} -s {port} -n {subsys} --hostnqn {host} --hostid {HOST_ID} "
-            f"-i 2 -k {KATO} -c {RECONNECT}")
+def connect_words(bench, subsys=SUBSYS, host=None, port=PORT):
+    name, identifier = HOSTS[bench.host]
+    return (f"nvme connect -t rdma -a {bench.near.addr} -s {port} -n {subsys} --hostnqn {host or name} "
+            f"--hostid {identifier} -i 2 -k {KATO} -c {RECONNECT}")
 
 
 def await_in_guest(bench, condition, limit=LIMIT):
@@ -100,9 +104,9 @@ def seek(pattern, lines):
         raise Failed(f"no '{pattern}'", lines)
 
 
-def fio(rw, size_mib, *words, jobs=1, depth=32):
+def fio(rw, size_mib, *words, jobs=1, depth=32, disk=DISK):
     """One job's share of the disk is its own, or the jobs would overwrite what the others verify."""
-    return (f"fio --name=io --filename={DISK} --direct=1 --ioengine=libaio --rw={rw} --size={size_mib}m "
+    return (f"fio --name=io --filename={disk} --direct=1 --ioengine=libaio --rw={rw} --size={size_mib}m "
             f"--numjobs={jobs} --offset_increment={size_mib}m --iodepth={depth} --group_reporting "
             f"--verify=crc32c --verify_fatal=1 {' '.join(words)}")
 
@@ -281,15 +285,78 @@ def loss(bench):
         run(bench, f"{tc} qdisc del dev eth0 root; {tc} qdisc del dev eth0 ingress; {tc} qdisc del dev ifb0 root")
 
 
+def both(bench):
+    """The bench as each of its two guests has it."""
+    return bench, dataclasses.replace(bench, guest=bench.second, host=1)
+
+
+@contextlib.contextmanager
+def shared(bench, *namespaces):
+    """One target, and both guests connected to it."""
+    one, two = both(bench)
+    with disk(one, *namespaces), connected(two):
+        yield one, two
+
+
+def at_once(*commands):
+    """Runs (bench, command) pairs side by side to their ends."""
+    names = [bench.guest.guest.start("pair", command) for bench, command in commands]
+    for (bench, command), name in zip(commands, names):
+        status, output = bench.guest.guest.wait(name, LONG)
+        if status:
+            raise Failed(f"guest {bench.host}: '{command}' exits {status}", output)
+
+
+def two_disks(bench):
+    """Two guests at once, a namespace each."""
+    with shared(bench, "--ns", f"ram:{SIZE_MIB}M", "--ns", f"ram:{SIZE_MIB}M,bs=4096") as (one, two):
+        await_in_guest(two, "[ -b /dev/nvme0n2 ]")
+        at_once((one, fio("randwrite", 2, "--bsrange=4k-64k", jobs=2)),
+                (two, fio("randwrite", 2, "--bsrange=4k-64k", jobs=2, disk="/dev/nvme0n2")))
+
+
+def page_of(letter, file):
+    return f"head -c 4096 /dev/zero | tr '\\0' {letter} >{file}"
+
+
+def whole_blocks(file):
+    """Each block of 512 octets is full of A or full of B."""
+    return f"[ $(od -An -v -tx1 -w512 {file} | grep -c '41.*42\\|42.*41') = 0 ] && [ $(tr -d AB <{file} | wc -c) = 0 ]"
+
+
+def write_loop(letter):
+    """Writes, reads and compares the same blocks as the other guest; Compare may fail, but only for that reason."""
+    return (f"{page_of(letter, '/tmp/w')} && for i in $(seq 25); do "
+            f"dd if=/tmp/w of={DISK} bs=4096 count=1 oflag=direct 2>/dev/null && "
+            f"dd if={DISK} of=/tmp/r bs=4096 count=1 iflag=direct 2>/dev/null && {whole_blocks('/tmp/r')} || exit 1; "
+            f"said=$(nvme compare {DISK} -s 0 -c 7 -z 4096 -d /tmp/w 2>&1) || echo \"$said\" | grep -q 'Compare Failure' "
+            "|| { echo \"$said\"; exit 2; }; done")
+
+
+def one_disk(bench):
+    """Two guests on one namespace: who compares and then writes finds out when the other was there before."""
+    compare_a = f"nvme compare {DISK} -s 0 -c 7 -z 4096 -d /tmp/a"
+    compare_b = f"nvme compare {DISK} -s 0 -c 7 -z 4096 -d /tmp/b"
+    with shared(bench) as (one, two):
+        for place in one, two:
+            run(place, f"{page_of('A', '/tmp/a')}; {page_of('B', '/tmp/b')}")
+        run(one, f"dd if=/tmp/a of={DISK} bs=4096 oflag=direct 2>&1 && {compare_a}")
+        run(two, f"{compare_a} && dd if=/tmp/b of={DISK} bs=4096 oflag=direct 2>&1 && {compare_b}")
+        refused(one, compare_a, "Compare Failure")
+        run(one, compare_b)
+        at_once((one, write_loop("A")), (two, write_loop("B")))
+
+
 CASES = (smoke, tell, copies, sequential, random_jobs, mixed, file_system, zeroes_and_discard, compare, read_only,
          wrong_nqn, wrong_host, port_closed, loss, target_killed, host_gone)
 WITH_CRC = (smoke, copies, random_jobs, target_killed)
+PAIRS = (two_disks, one_disk)
 
 
-def case(run_it, variant, mtu):
+def case(run_it, variant, mtu, guests=1):
     in_smoke = run_it is smoke and variant == "siw"
     return Case(variant, mtu, f"nvme/{variant}/{run_it.__name__}", in_smoke, True, functools.partial(clean, run_it),
-                nvme=True)
+                nvme=guests)
 
 
 def clean(run_it, bench):
@@ -297,10 +364,12 @@ def clean(run_it, bench):
     try:
         run_it(bench)
     except Failed:
-        with contextlib.suppress(Failed):
-            run(bench, "umount -l /mnt; nvme disconnect-all; dmesg | tail -n 15", LIMIT)
+        for place in both(bench) if bench.second else (bench,):
+            with contextlib.suppress(Failed):
+                run(place, "umount -l /mnt; nvme disconnect-all; dmesg | tail -n 15", LIMIT)
         raise
 
 
 def matrix():
-    return [case(run_it, "siw", 1500) for run_it in CASES] + [case(run_it, "siw-crc", 9000) for run_it in WITH_CRC]
+    return [case(run_it, "siw", 1500) for run_it in CASES] + [case(run_it, "siw", 1500, guests=2) for run_it in PAIRS] \
+        + [case(run_it, "siw-crc", 9000) for run_it in WITH_CRC]

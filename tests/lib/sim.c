@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "domain.h"
+#include "domains.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
@@ -100,7 +100,7 @@ make_host(struct sim *s, uint32_t i, const struct engine_params *params)
 	p.nif.more[1] = (struct netif_addr){sim_addr_link(i, 0), 64};
 	p.nif.n_more = 2;
 	memcpy(p.nif.mac, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(i + 1)}, 6);
-	h->domain = domain_create(env.secret);
+	h->domain = domains_get(env.secret);
 	h->engine = engine_create(h->domain, &env, &p, s->now_ns);
 	assert_non_null(h->engine);
 }
@@ -424,7 +424,7 @@ sim_fini(struct sim *s)
 	for (uint32_t i = 0; i < s->hosts; i++)
 		engine_destroy(s->host[i].engine);
 	for (uint32_t i = 0; i < s->hosts; i++) {
-		assert_int_equal(iw_domain_destroy(s->host[i].domain), 0);
+		domains_put(s->host[i].domain);
 		mbufpool_destroy(s->host[i].data_pool);
 		mbufpool_destroy(s->host[i].ctl_pool);
 	}

@@ -108,30 +108,55 @@ def document(result):
     return "\n\n".join(parts) + "\n"
 
 
-PLOT = """set terminal svg size 1000,760 background "white" font "sans,12"
+HEAD = """set terminal svg size 1000,1140 noenhanced background "white" font "sans,12"
 set output "{out}"
-set multiplot layout 2,2
+set multiplot layout 3,2
 set style fill solid 0.6
 set grid
-unset key
+set boxwidth 0.6
+"""
+# What is to be drawn of which block of rows; a block without rows is left out.
+PLOTS = [
+    ("bars", """unset key
 set title "64 KiB messages, MB/s"
 set logscale y
-set boxwidth 0.6
 set xtics rotate by -25
 plot $bars using 0:2:xtic(1) with boxes lc rgb "#3060a0"
 set xtics norotate autofreq
-set logscale x
-set title "By message size: MB/s (line), half round trip in us (dashes)"
+"""),
+    ("size", """set title "By message size: MB/s (line), half round trip in us (dashes)"
+set logscale xy
 set key top left
 plot $size using 1:2 with linespoints title "MB/s", $size using 1:4 with linespoints dt 2 title "us"
-unset key
-set title "By QPs: million 64-byte Writes a second"
+"""),
+    ("qps", """set title "By QPs: million 64-byte Writes a second"
+set logscale x
 unset logscale y
 set yrange [0:*]
+unset key
 plot $qps using 1:2 with linespoints
-set title "By Reads under way: MB/s at 4 KiB"
+"""),
+    ("reads", """set title "By Reads under way: MB/s at 4 KiB"
+set logscale x
+unset logscale y
+set yrange [0:*]
+unset key
 plot $reads using 1:2 with linespoints
-"""
+"""),
+    ("nvme", """set title "NVMe over Fabrics by queue depth: million IOPS at 4 KiB"
+set logscale x
+unset logscale y
+set yrange [0:*]
+set key bottom right
+plot $nvme using 1:2 with linespoints title "random reads", $nvme using 1:6 with linespoints title "random writes"
+set title "NVMe over Fabrics by queue depth: latency in us"
+set logscale y
+set yrange [*:*]
+set key top left
+plot $nvme using 1:3 with linespoints title "read, median", $nvme using 1:5 with linespoints dt 2 title "read, 99.9 %", \\
+  $nvme using 1:7 with linespoints title "write, median", $nvme using 1:9 with linespoints dt 2 title "write, 99.9 %"
+"""),
+]
 
 
 def picture(result, path):
@@ -142,10 +167,12 @@ def picture(result, path):
     bars = [[f'"{row}"', result["medians"][row]] for row, _, unit in peers.ROWS
             if unit == "MB/s" and row in result["medians"]]
     blocks = {"bars": bars, **{key: result["growth"].get(name, {}).get("rows", []) for key, name in
-                               (("size", "size"), ("qps", "QPs"), ("reads", "Reads"))}}
-    text = "".join(f"${name} << EOD\n" + "\n".join(" ".join(map(str, row)) for row in rows or [["nan"] * 4]) + "\nEOD\n"
-                   for name, rows in blocks.items())
-    done = subprocess.run(["gnuplot"], input=text + PLOT.format(out=path), capture_output=True, text=True, check=False)
+                               (("size", "size"), ("qps", "QPs"), ("reads", "Reads"), ("nvme", "NVMe queue depth"))}}
+    there = {name: rows for name, rows in blocks.items() if rows}
+    text = "".join(f"${name} << EOD\n" + "\n".join(" ".join(map(str, row)) for row in rows) + "\nEOD\n"
+                   for name, rows in there.items())
+    text += HEAD.format(out=path) + "".join(plot for name, plot in PLOTS if name in there)
+    done = subprocess.run(["gnuplot"], input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         print("no picture: " + done.stderr, file=sys.stderr)
     return done.returncode == 0

@@ -22,6 +22,7 @@ class Missing(Exception):
 class Bench:
     def __init__(self, perf, seconds):
         self.perf, self.seconds = perf, seconds
+        self.nvmf = pathlib.Path(perf).parent.parent / "nvmf" / "dpdk-iwarp-nvmf"
         self.cpus = sorted(os.sched_getaffinity(0))[:2]
 
     def run(self, command, **more):
@@ -33,11 +34,11 @@ class Bench:
             raise Missing(f"{command[0]} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-200:]}")
         return done.stdout
 
-    def ours(self, *arguments, memory=1024):
-        """dpdk-iwarp-perf over its in-process wire; its text."""
+    def ours(self, *arguments, memory=1024, program=None):
+        """dpdk-iwarp-perf, or another program of ours, over its in-process wire; its text."""
         if len(self.cpus) < 2:
             raise Missing("needs two CPUs")
-        return self.run([self.perf, "--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry", "--no-shconf",
+        return self.run([str(program or self.perf), "--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry", "--no-shconf",
                          "--file-prefix", f"bench{os.getpid()}", "--log-level=lib.eal:error", "--lcores",
                          f"0@{self.cpus[0]},1@{self.cpus[1]}", "--", *arguments])
 
@@ -105,6 +106,23 @@ def roofline(bench):
     return out
 
 
+def nvmf_rows(bench, *arguments):
+    """Million IOPS and latencies (median, 99 %, 99.9 %) of the storage target at 4 KiB, by (kind, queue depth)."""
+    if not bench.nvmf.exists():
+        raise Missing(f"{bench.nvmf} is not built: it needs liburing, libnvme and libuuid")
+    text = bench.ours("bench", "-s", "4096", "-t", str(bench.seconds), *arguments, program=bench.nvmf)
+    rows = re.findall(r"^ (rand\w+) +4096 +(\d+) +([0-9.]+) +[0-9.]+ +[0-9.]+ +([0-9.]+) +([0-9.]+) +([0-9.]+)", text, re.M)
+    if not rows:
+        raise Missing("its output is not understood: " + text.strip()[-200:])
+    return {(kind, int(depth)): (float(iops) / 1e6, *map(float, times)) for kind, depth, iops, *times in rows}
+
+
+def storage(bench):
+    rows = nvmf_rows(bench, "-q", "128")
+    return {f"nvme_{kind[4:]}{suffix}": rows[kind, 128][i] for kind in ("randread", "randwrite")
+            for suffix, i in (("", 0), ("_p50", 1), ("_p99.9", 3))}
+
+
 # ---- others ---------------------------------------------------------------------------------------------------------
 
 def kernel(bench):
@@ -155,6 +173,7 @@ SOURCES = [
     ("8-byte latency", latency),
     ("connections", connections),
     ("roofline", roofline),
+    ("NVMe over Fabrics", storage),
     ("kernel TCP (iperf3)", kernel),
     ("UCX tcp", ucx),
     ("libfabric tcp", libfabric),
@@ -177,6 +196,12 @@ ROWS = [
     ("write_8_p99.9", "RDMA Write 8 B, half round trip, 99.9 %", "us"),
     ("ucx_put_8_latency", "UCX tcp, put 8 B", "us"),
     ("libfabric_64_latency", "libfabric tcp, ping-pong 64 B", "us"),
+    ("nvme_read", "NVMe over Fabrics, 4 KiB random reads, depth 128", "M IOPS"),
+    ("nvme_read_p50", "the same, latency, median", "us"),
+    ("nvme_read_p99.9", "the same, latency, 99.9 %", "us"),
+    ("nvme_write", "NVMe over Fabrics, 4 KiB random writes, depth 128", "M IOPS"),
+    ("nvme_write_p50", "the same, latency, median", "us"),
+    ("nvme_write_p99.9", "the same, latency, 99.9 %", "us"),
     ("connect_close", "connect, MPA, established, close", "1/s"),
     ("kernel_connect_close", "kernel TCP connect and close", "1/s"),
     ("write_64k_9000.cycles_per_byte", "TSC cycles a byte, Write 64 KiB", ""),
@@ -196,6 +221,8 @@ GOALS = [
     ("write_8_p50", None, -1, 1),
     ("write_8_p99.9", None, -1, 5),
     ("write_8_p50", "ucx_put_8_latency", -1, 0.1),
+    ("nvme_read", None, 1, 1),
+    ("nvme_write", None, 1, 1),
     ("connect_close", None, 1, 100000),
     ("connect_close", "kernel_connect_close", 1, 5),
 ]
@@ -229,8 +256,17 @@ def by_reads(bench):
     return out
 
 
+def by_depth(bench):
+    """Commands under way: million IOPS and latencies, of reads, of writes."""
+    rows = nvmf_rows(bench)
+    return [[depth, *rows["randread", depth], *rows["randwrite", depth]]
+            for depth in sorted({depth for _, depth in rows})]
+
+
 GROWTH = [
     ("size", by_size, ["octets", "MB/s", "M messages/s", "half round trip, median, us"]),
     ("QPs", by_qps, ["QPs", "M 64-byte Writes/s"]),
     ("Reads", by_reads, ["Reads under way", "MB/s, 4 KiB each"]),
+    ("NVMe queue depth", by_depth, ["depth", "4 KiB random reads, M IOPS", "median, us", "99 %, us", "99.9 %, us",
+                                    "random writes, M IOPS", "median, us", "99 %, us", "99.9 %, us"]),
 ]

@@ -121,11 +121,11 @@ application(struct run *r, struct host *h)
 static void
 check_windows(const struct tcp_conn *c, uint64_t sent_before)
 {
-	uint64_t sent = c->retransmits + c->txq.nxt;
+	uint64_t sent = c->retransmits + c->fl->txq.nxt;
 
 	assert_true(iw_seq_leq(c->snd_nxt, c->snd_una + c->snd_wnd));
-	if (sent != sent_before && tcp_loss_pipe(c) > c->cc.cwnd + c->emss)
-		fail_msg("%u in flight, cwnd %u, phase %u", tcp_loss_pipe(c), c->cc.cwnd, c->phase);
+	if (sent != sent_before && tcp_loss_pipe(c) > c->fl->cc.cwnd + c->emss)
+		fail_msg("%u in flight, cwnd %u, phase %u", tcp_loss_pipe(c), c->fl->cc.cwnd, c->phase);
 }
 
 static void
@@ -140,7 +140,7 @@ step(struct run *r, struct host *h)
 	net_tick(h->net, r->s.now_ns);
 	tcp_tick(h->tcp, r->s.now_ns);
 	application(r, h);
-	before = c->retransmits + c->txq.nxt;
+	before = c->retransmits + c->fl->txq.nxt;
 	tcp_tx_emit(h->tcp, SIM_BURST, r->s.now_ns);
 	check_windows(c, before);
 	while ((n = net_drain(h->net, out, SIM_BURST)) > 0)

@@ -27,8 +27,7 @@ enum iw_congestion {
 	IW_CONGESTION_DCTCP /* in profile_datacenter only */
 };
 
-/* How an engine is made.  Zero is the default of each field but port_id and the
- * addresses.  The port must not be
+/* How an engine is made.  Zero is the default of each field but port_id and the addresses.  The port must not be
  * started yet unless `port_is_started` says that the caller configured it. */
 struct iw_engine_params {
 	uint16_t port_id; /* a DPDK port */
@@ -124,14 +123,19 @@ struct iw_port_info {
 	char name[64];
 	char driver[32];
 	uint8_t mac[6];
-	uint16_t mtu;
-	int numa_node; /* -1: any */
-	bool link_up;
-	uint32_t link_mbps; /* 0: unknown */
+	uint16_t mtu, max_mtu; /* as it is now; the most it takes, 65535: the driver does not say */
+	int numa_node;         /* -1: any */
+	bool link_up;          /* known of a started port only */
+	uint32_t link_mbps;    /* 0: unknown */
 	bool rx_cksum, tx_ip_cksum, tx_tcp_cksum, tso, multi_seg, rss;
 	uint16_t max_rx_queues, max_tx_queues;
 };
 int iw_port_info_get(uint16_t port_id, struct iw_port_info *info);
+
+/* The same of a port that is not in use: it is started until its link is up, wait_ms at most, and stopped again; of one
+ * that is in use, as it is.  -IW_E_PORT or -IW_E_NOMEM: it cannot be started, and *info holds what is known without;
+ * -IW_E_NODEV, -IW_E_INVAL. */
+int iw_port_probe(uint16_t port_id, uint32_t wait_ms, struct iw_port_info *info);
 
 /* Two DPDK ports joined by rings that hand mbufs across without copying: what one sends the other receives.
  * name: unique in the process.  0 or -IW_E_NOMEM, -IW_E_INVAL. */

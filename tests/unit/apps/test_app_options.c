@@ -148,6 +148,8 @@ test_errors(void **state)
 		{"ping -c", "-a ADDRESS"},
 		{"ping -c -a", "-a: unknown option, or its value is missing"},
 		{"ping -s -x", "-x: unknown option"},
+		{"ping -s --mtu 9000", "--mtu: stands before the command"},
+		{"ping -s-", "-: stands before the command"},
 		{"ping -s more", "more: not understood"},
 		{"ping -c -a 192.0.2.256", "-a 192.0.2.256: not an IP address"},
 		{"ping -s -p 0", "-p 0"},

@@ -120,6 +120,37 @@ test_address(void **state)
 	capture_end(&captured);
 }
 
+static int helped;
+
+static void
+help(void)
+{
+	helped++;
+}
+
+static void
+test_help_is_what_follows_the_dashes(void **state)
+{
+	static const struct {
+		const char *words[4];
+		bool helps;
+	} rows[] = {
+		{{"--", "--help"}, true}, {{"-l", "0", "--", "-h"}, true}, {{"--help"}, false},        {{"--"}, false},
+		{{NULL}, false},          {{"--", "ping", "-h"}, false},   {{"--", "--", "-h"}, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *argv[5] = {(char *)(uintptr_t) "program"};
+		int argc = 1;
+
+		for (; argc < 5 && rows[i].words[argc - 1]; argc++)
+			argv[argc] = (char *)(uintptr_t)rows[i].words[argc - 1];
+		helped = 0;
+		assert_int_equal(cli_help(argc, argv, help), rows[i].helps);
+		assert_int_equal(helped, rows[i].helps);
+	}
+}
+
 static void
 test_signals_are_remembered(void **state)
 {
@@ -139,6 +170,7 @@ main(void)
 		cmocka_unit_test(test_fail_is_one_line),
 		cmocka_unit_test(test_number),
 		cmocka_unit_test(test_address),
+		cmocka_unit_test(test_help_is_what_follows_the_dashes),
 		cmocka_unit_test(test_signals_are_remembered),
 	};
 

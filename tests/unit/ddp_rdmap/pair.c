@@ -12,7 +12,7 @@
 
 #include "cq.h"
 #include "crc32c.h"
-#include "domain.h"
+#include "domains.h"
 #include "mbufpool.h"
 #include "qp.h"
 
@@ -55,7 +55,7 @@ open_side(struct pair *p, struct pair_side *s, uint8_t seed)
 	memset(s, 0, sizeof(*s));
 	memset(s->env.secret, seed, sizeof(s->env.secret));
 	s->env.data_pool = s->env.ctl_pool = p->mp;
-	s->domain = domain_create(s->env.secret);
+	s->domain = domains_get(s->env.secret);
 	s->rdmap = rdmap_create(&s->env, s->domain, NULL, &params);
 	s->pd = iw_pd_create(s->domain);
 	s->cq = cq_create(s->rdmap, p->o.cq_depth ? p->o.cq_depth : 1024, NULL, NULL);
@@ -124,7 +124,7 @@ close_side(struct pair_side *s)
 	}
 	if (s->pd)
 		assert_int_equal(iw_pd_destroy(s->pd), 0);
-	assert_int_equal(iw_domain_destroy(s->domain), 0);
+	domains_put(s->domain);
 }
 
 void

@@ -66,10 +66,11 @@ test_routes(void **state)
 	assert_int_equal(net_route(net, &elsewhere, &r), -IW_E_HOSTUNREACH);
 	net_own_gateway6(net, &gateway);
 	assert_int_equal(net_route(net, &far, &r), 0);
-	gateway.scope = SCOPE;
-	assert_true(iw_addr_eq_ip(&r.next_hop, &gateway));
+	assert_int_equal(net_reach(net, &r), NET_REACH_ASKING);
 	assert_memory_equal(r.src.ip, hex(GLOBAL6).b, 16);
-	net_own_gateway6(net, NULL);
+	net_own_gateway6(net, NULL); /* a route that was kept leads nowhere, either (RFC 4861 §6.3.4) */
+	assert_int_equal(net_reach(net, &r), NET_REACH_FAILED);
+	assert_int_equal(tx(&r, TCP), -IW_E_HOSTUNREACH);
 	assert_int_equal(net_route(net, &far, &r), -IW_E_HOSTUNREACH);
 	/* the gateway field takes either family */
 	nif.gateway = addr6(PEER6);

@@ -64,6 +64,31 @@ test_not_enough(void **state)
 	bufs_close(&b);
 }
 
+/* Sixteen parts of 4 KiB in as many chunks meet in no set of a cache of which a way is 64 KiB; each is in a page of its
+ * chunk, as direct I/O wants it. */
+static void
+test_small_parts_are_spread(void **state)
+{
+	struct iovec iov[16];
+	uint32_t seen = 0;
+	struct bufs b;
+
+	(void)state;
+	assert_true(bufs_open(&b, 16 * BUFS_CHUNK));
+	for (int i = 0; i < 16; i++) {
+		size_t at;
+
+		assert_int_equal(bufs_take(&b, BUFS_PAGE, &iov[i]), 1);
+		at = (size_t)((uint8_t *)iov[i].iov_base - b.base) % BUFS_CHUNK;
+		assert_int_equal(at % BUFS_PAGE, 0);
+		seen |= 1u << at / BUFS_PAGE;
+	}
+	assert_int_equal(seen, 0xffff);
+	for (int i = 0; i < 16; i++)
+		bufs_give(&b, &iov[i], 1);
+	bufs_close(&b);
+}
+
 static void
 test_zeroes_are_nobodys(void **state)
 {
@@ -88,6 +113,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_take_and_give),
 		cmocka_unit_test(test_not_enough),
+		cmocka_unit_test(test_small_parts_are_spread),
 		cmocka_unit_test(test_zeroes_are_nobodys),
 	};
 

@@ -140,7 +140,7 @@ test_connect_data(void **state)
 	(void)state;
 	memcpy(raw + 256, "nqn.a", 5);
 	memcpy(raw + 512, "nqn.b", 5);
-	assert_true(capsule_connect_parse(raw, &d));
+	assert_int_equal(capsule_connect_parse(raw, &d), 0);
 	assert_int_equal(d.hostid[0], 0x11);
 	assert_int_equal(d.hostid[15], 0x22);
 	assert_int_equal(d.cntlid, 0xfeff);
@@ -149,10 +149,10 @@ test_connect_data(void **state)
 	capsule_connect_emit(&d, back);
 	assert_memory_equal(back, raw, sizeof(raw));
 	memset(raw + 256, 'x', 256); /* a name without an end */
-	assert_false(capsule_connect_parse(raw, &d));
+	assert_int_equal(capsule_connect_parse(raw, &d), 256);
 	raw[256] = 0;
 	memset(raw + 512, 'x', 256);
-	assert_false(capsule_connect_parse(raw, &d));
+	assert_int_equal(capsule_connect_parse(raw, &d), 512);
 }
 
 static void

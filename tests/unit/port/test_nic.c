@@ -106,6 +106,25 @@ test_missing_provider(void **state)
 	assert_null(strchr(nics[0].hint, '\n'));
 }
 
+/* What libibverbs lists lacks nothing: not its netdev, nor another netdev of the same PCI function. */
+static void
+test_listed_devices_lack_nothing(void **state)
+{
+	struct iw_nic nics[4] = {{.device = "mlx5_0", .pci = "0000:01:00.0", .netdev = "p0", .provider = "mlx5_core"}};
+	char path[256];
+
+	(void)state;
+	make_netdev("p0", "0000:01:00.0", "0x15b3\n");
+	make_folder("class/net/pf0vf0");
+	snprintf(path, sizeof(path), "%s/class/net/pf0vf0/device", root);
+	assert_int_equal(symlink("../../../devices/0000:01:00.0", path), 0);
+	assert_int_equal(nic_add_missing(root, nics, 1, 4), 1);
+	make_netdev("q0", "0000:02:00.0", "0x15b3\n");
+	assert_int_equal(nic_add_missing(root, nics, 1, 4), 2);
+	assert_string_equal(nics[1].netdev, "q0");
+	assert_non_null(strstr(nics[1].hint, "ibverbs-providers"));
+}
+
 static void
 test_no_more_than_there_is_room_for(void **state)
 {
@@ -143,6 +162,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nothing_to_say, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missing_provider, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_listed_devices_lack_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_more_than_there_is_room_for, setup, teardown),
 		cmocka_unit_test(test_arguments),
 	};

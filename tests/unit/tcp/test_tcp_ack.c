@@ -62,7 +62,7 @@ test_rtt_samples(void **state)
 		x.sim.now_ns += 30 * IW_MS;
 		script_syn_ack(&x);
 		script_skip(&x);
-		assert_int_equal(script_conn(&x)->rtt.srtt_ns / IW_MS, 30);
+		assert_int_equal(script_conn(&x)->fl->rtt.srtt_ns / IW_MS, 30);
 		script_send(&x, 0, 100);
 		script_poll(&x);
 		script_wait(&x, 300 * IW_MS); /* retransmitted once */
@@ -77,11 +77,11 @@ test_rtt_samples(void **state)
 			script_in_seg(&x, &in, 0);
 		}
 		if (ts)
-			assert_true(script_conn(&x)->rtt.latest_ns > 50 * IW_MS &&
-				    script_conn(&x)->rtt.latest_ns < 160 * IW_MS);
+			assert_true(script_conn(&x)->fl->rtt.latest_ns > 50 * IW_MS &&
+				    script_conn(&x)->fl->rtt.latest_ns < 160 * IW_MS);
 		else
-			assert_int_equal(script_conn(&x)->rtt.latest_ns / IW_MS, 30);
-		assert_int_equal(script_conn(&x)->rtt.backoff, 0);
+			assert_int_equal(script_conn(&x)->fl->rtt.latest_ns / IW_MS, 30);
+		assert_int_equal(script_conn(&x)->fl->rtt.backoff, 0);
 		script_fini(&x);
 	}
 }
@@ -98,11 +98,11 @@ test_partial_ack_keeps_record(void **state)
 	script_send(&x, 100, 100);
 	script_skip(&x);
 	script_in(&x, TCP_ACK, x.seq, x.our_iss + 151, 0);
-	assert_int_equal(script_conn(&x)->txq.recs, 1);
+	assert_int_equal(script_conn(&x)->fl->txq.recs, 1);
 	script_wait(&x, 300 * IW_MS);
 	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 101, x.seq).len, 100);
 	script_in(&x, TCP_ACK, x.seq, x.our_iss + 201, 0);
-	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_true(tcp_txq_empty(&script_conn(&x)->fl->txq));
 	script_fini(&x);
 }
 
@@ -132,17 +132,17 @@ test_growth(void **state)
 
 	script_init(&x);
 	script_established(&x);
-	cwnd = script_conn(&x)->cc.cwnd;
+	cwnd = script_conn(&x)->fl->cc.cwnd;
 	script_send(&x, 0, 1000);
 	script_skip(&x);
 	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1001, 0);
-	assert_int_equal(script_conn(&x)->cc.cwnd, cwnd);
+	assert_int_equal(script_conn(&x)->fl->cc.cwnd, cwnd);
 	for (uint32_t i = 0; i < 10; i++)
 		script_send(&x, 1000 + i * 1460, 1460);
 	script_skip(&x);
 	for (uint32_t i = 2; i <= 10; i += 2)
 		script_in(&x, TCP_ACK, x.seq, x.our_iss + 1001 + i * 1460, 0);
-	assert_int_equal(script_conn(&x)->cc.cwnd, cwnd + 10 * 1460);
+	assert_int_equal(script_conn(&x)->fl->cc.cwnd, cwnd + 10 * 1460);
 	script_fini(&x);
 }
 

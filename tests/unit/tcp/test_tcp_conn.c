@@ -29,7 +29,7 @@ test_emss(void **state)
 		seg.has_ts = rows[i].ts;
 		script_in_seg(&x, &seg, 0);
 		assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, rows[i].emss);
-		assert_int_equal(script_conn(&x)->cc.mss, rows[i].emss);
+		assert_int_equal(script_conn(&x)->fl->cc.mss, rows[i].emss);
 		script_fini(&x);
 	}
 }

@@ -176,6 +176,28 @@ test_dctcp_echo(void **state)
 	script_fini(&x);
 }
 
+/* RFC 8257 §3.6; RFC 3168 §6.1.1 forbids it elsewhere. */
+static void
+test_syn_mark(void **state)
+{
+	static const struct {
+		uint8_t cc, flags, codepoint;
+	} rows[] = {
+		{TCP_CC_CUBIC, TCP_SYN | TCP_ECE | TCP_CWR, TCP_ECN_NOT_ECT},
+		{TCP_CC_CUBIC, TCP_SYN | TCP_ACK | TCP_ECE, TCP_ECN_NOT_ECT},
+		{TCP_CC_DCTCP, TCP_SYN | TCP_ECE | TCP_CWR, TCP_ECN_ECT_0},
+		{TCP_CC_DCTCP, TCP_SYN | TCP_ACK | TCP_ECE, TCP_ECN_ECT_0},
+		{TCP_CC_DCTCP, TCP_SYN, TCP_ECN_NOT_ECT},
+		{TCP_CC_DCTCP, TCP_SYN | TCP_ACK, TCP_ECN_NOT_ECT},
+	};
+	static struct tcp tcp;
+
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		tcp.params.cc = rows[i].cc;
+		assert_int_equal(tcp_ecn_syn_mark(&tcp, rows[i].flags), rows[i].codepoint);
+	}
+}
+
 /* ---- the sender ---- */
 
 static void
@@ -194,26 +216,26 @@ test_sender(void **state)
 
 	open_ecn(&x, TCP_CC_CUBIC, TCP_ECE);
 	c = script_conn(&x);
-	c->cc.cwnd = 20 * SEG;
+	c->fl->cc.cwnd = 20 * SEG;
 	for (uint32_t i = 0; i < 20; i++)
 		script_send(&x, i * SEG, SEG);
 	script_skip(&x);
 	assert_int_equal(x.last_ecn, TCP_ECN_ECT_0);
 	ack(&x, 1, TCP_ECE);
-	assert_int_equal(c->cc.cwnd, 14 * SEG);
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG);
 	ack(&x, 2, TCP_ECE);
-	assert_int_equal(c->cc.cwnd, 14 * SEG);
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG);
 	ack(&x, 18, TCP_ECE);
-	assert_int_equal(c->cc.cwnd, 14 * SEG); /* nor does ECE let it grow */
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG); /* nor does ECE let it grow */
 	script_skip(&x);
 	script_send(&x, 20 * SEG, SEG);
 	script_send(&x, 21 * SEG, SEG);
 	assert_int_equal(script_out(&x).flags & TCP_CWR, TCP_CWR);
 	assert_int_equal(script_out(&x).flags & TCP_CWR, 0);
 	ack(&x, 20, TCP_ECE); /* up to there it is no news */
-	assert_int_equal(c->cc.cwnd, 14 * SEG);
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG);
 	ack(&x, 21, TCP_ECE);
-	assert_true(c->cc.cwnd < 14 * SEG);
+	assert_true(c->fl->cc.cwnd < 14 * SEG);
 	assert_int_equal(script_counter(&x, "tcp.ecn_reduced"), 2);
 	script_wait(&x, 210 * IW_MS); /* a retransmission */
 	assert_true(script_counter(&x, "tcp.tx_retrans") > 0);
@@ -246,7 +268,7 @@ main(void)
 		cmocka_unit_test(test_open),           cmocka_unit_test(test_syn_falls_back),
 		cmocka_unit_test(test_listen),         cmocka_unit_test(test_echo),
 		cmocka_unit_test(test_dctcp_echo),     cmocka_unit_test(test_sender),
-		cmocka_unit_test(test_cwr_after_loss),
+		cmocka_unit_test(test_cwr_after_loss), cmocka_unit_test(test_syn_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,11 +13,11 @@ flight(struct script *x, bool sack, uint32_t n)
 	script_init(x);
 	x->sack = sack;
 	script_established(x);
-	script_conn(x)->cc.cwnd = 100 * SEG;
+	script_conn(x)->fl->cc.cwnd = 100 * SEG;
 	for (uint32_t i = 0; i < n; i++)
 		script_send(x, i * SEG, SEG);
 	script_skip(x);
-	assert_int_equal(tcp_txq_flight_size(&script_conn(x)->txq), n * SEG);
+	assert_int_equal(tcp_txq_flight_size(&script_conn(x)->fl->txq), n * SEG);
 }
 
 static uint32_t
@@ -44,7 +44,7 @@ ack(struct script *x, uint32_t una, uint32_t from, uint32_t to)
 static struct tcp_txq_rec *
 nth(struct script *x, uint32_t n)
 {
-	struct tcp_txq *q = &script_conn(x)->txq;
+	struct tcp_txq *q = &script_conn(x)->fl->txq;
 	struct tcp_txq_rec *rec = tcp_txq_first(q);
 
 	while (n-- > 0)
@@ -75,11 +75,11 @@ test_fast_retransmit_newreno(void **state)
 	expect_record(&x, 0);
 	script_expect_silence(&x);
 	assert_int_equal(script_conn(&x)->phase, TCP_PHASE_RECOVERY);
-	assert_int_equal(script_conn(&x)->cc.ssthresh, 7 * SEG); /* CUBIC's beta */
+	assert_int_equal(script_conn(&x)->fl->cc.ssthresh, 7 * SEG); /* CUBIC's beta */
 	assert_int_equal(script_counter(&x, "tcp.rto"), 0);
 	ack(&x, 10, 0, 0);
 	assert_int_equal(script_conn(&x)->phase, TCP_PHASE_OPEN);
-	assert_int_equal(script_conn(&x)->cc.cwnd, 7 * SEG);
+	assert_int_equal(script_conn(&x)->fl->cc.cwnd, 7 * SEG);
 	script_expect_silence(&x);
 	script_fini(&x);
 }
@@ -112,7 +112,7 @@ limited_transmit(bool sack)
 	struct script x;
 
 	flight(&x, sack, 10);
-	script_conn(&x)->cc.cwnd = 10 * SEG;
+	script_conn(&x)->fl->cc.cwnd = 10 * SEG;
 	for (uint32_t i = 10; i < 14; i++)
 		script_send(&x, i * SEG, SEG);
 	script_expect_silence(&x);
@@ -171,10 +171,10 @@ test_sack_recovery(void **state)
 	expect_record(&x, 2);
 	expect_record(&x, 4);
 	script_expect_silence(&x);
-	assert_true(tcp_loss_pipe(script_conn(&x)) <= script_conn(&x)->cc.cwnd);
+	assert_true(tcp_loss_pipe(script_conn(&x)) <= script_conn(&x)->fl->cc.cwnd);
 	ack(&x, 12, 0, 0);
 	assert_int_equal(script_conn(&x)->phase, TCP_PHASE_OPEN);
-	assert_int_equal(script_conn(&x)->cc.cwnd, script_conn(&x)->cc.ssthresh);
+	assert_int_equal(script_conn(&x)->fl->cc.cwnd, script_conn(&x)->fl->cc.ssthresh);
 	assert_int_equal(script_counter(&x, "tcp.rto"), 0);
 	script_fini(&x);
 }
@@ -186,15 +186,15 @@ test_pipe_stays_below_cwnd(void **state)
 	struct script x;
 
 	flight(&x, true, 40);
-	script_conn(&x)->cc.cwnd = 40 * SEG;
+	script_conn(&x)->fl->cc.cwnd = 40 * SEG;
 	for (uint32_t i = 40; i < 80; i++)
 		script_send(&x, i * SEG, SEG);
 	script_expect_silence(&x);
 	for (uint32_t to = 4; to < 40; to++) {
 		ack(&x, 0, 3, to);
 		/* The first retransmission goes whatever cwnd says (RFC 6675 §5 step 4.3). */
-		assert_true(tcp_loss_pipe(script_conn(&x)) <= script_conn(&x)->cc.cwnd + (to == 6) * SEG);
-		assert_true(script_conn(&x)->phase == TCP_PHASE_OPEN || script_conn(&x)->cc.ssthresh == 28 * SEG);
+		assert_true(tcp_loss_pipe(script_conn(&x)) <= script_conn(&x)->fl->cc.cwnd + (to == 6) * SEG);
+		assert_true(script_conn(&x)->phase == TCP_PHASE_OPEN || script_conn(&x)->fl->cc.ssthresh == 28 * SEG);
 	}
 	assert_in_range(tcp_loss_pipe(script_conn(&x)), 25 * SEG, 29 * SEG);
 	script_fini(&x);
@@ -208,7 +208,7 @@ test_prr_budget(void **state)
 	struct script x;
 
 	flight(&x, true, 20);
-	script_conn(&x)->cc.cwnd = 20 * SEG;
+	script_conn(&x)->fl->cc.cwnd = 20 * SEG;
 	for (uint32_t i = 20; i < 40; i++)
 		script_send(&x, i * SEG, SEG);
 	script_expect_silence(&x);
@@ -216,7 +216,7 @@ test_prr_budget(void **state)
 		uint32_t delivered = to - 1;
 
 		ack(&x, 0, 1, to);
-		assert_int_equal(script_conn(&x)->cc.ssthresh, 14 * SEG);
+		assert_int_equal(script_conn(&x)->fl->cc.ssthresh, 14 * SEG);
 		assert_int_equal(x.n - x.at, delivered * 14 / 20);
 		assert_int_equal(x.out[x.at].seq, at(&x, 0));
 	}
@@ -232,16 +232,16 @@ test_rto(void **state)
 	struct script x;
 
 	flight(&x, true, 10);
-	tcp_txq_mark_sacked(&script_conn(&x)->txq, nth(&x, 8), &d); /* nobody could tell from it what is lost */
-	script_conn(&x)->at_ns[TCP_TIMER_LOSS] = IW_NEVER;
+	tcp_txq_mark_sacked(&script_conn(&x)->fl->txq, nth(&x, 8), &d); /* nobody could tell from it what is lost */
+	script_conn(&x)->fl->at_ns[TCP_TIMER_LOSS] = IW_NEVER;
 	script_wait(&x, 210 * IW_MS);
 	expect_record(&x, 0);
 	script_expect_silence(&x);
-	assert_int_equal(script_conn(&x)->cc.cwnd, script_conn(&x)->emss);
-	assert_int_equal(script_conn(&x)->cc.ssthresh, 7 * SEG);
+	assert_int_equal(script_conn(&x)->fl->cc.cwnd, script_conn(&x)->emss);
+	assert_int_equal(script_conn(&x)->fl->cc.ssthresh, 7 * SEG);
 	script_wait(&x, 410 * IW_MS);
 	expect_record(&x, 0);
-	assert_int_equal(script_conn(&x)->cc.ssthresh, 7 * SEG);
+	assert_int_equal(script_conn(&x)->fl->cc.ssthresh, 7 * SEG);
 	ack(&x, 1, 8, 9);
 	expect_record(&x, 1);
 	expect_record(&x, 2);
@@ -274,7 +274,7 @@ test_reneging(void **state)
 	ack(&x, 2, 0, 0);
 	expect_record(&x, 2);
 	ack(&x, 4, 0, 0);
-	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_true(tcp_txq_empty(&script_conn(&x)->fl->txq));
 	script_fini(&x);
 }
 

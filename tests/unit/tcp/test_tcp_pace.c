@@ -92,7 +92,7 @@ test_connection(void **state)
 	script_skip(&x);
 	script_in(&x, TCP_ACK, x.seq, x.ack, 0);
 	c = script_conn(&x);
-	c->cc.cwnd = c->cc.ssthresh = 200 * 1460;
+	c->fl->cc.cwnd = c->fl->cc.ssthresh = 200 * 1460;
 	x.n = x.at = 0;
 	for (uint32_t i = 0; i < 200; i++)
 		script_send(&x, i * 1460, 1460);
@@ -104,7 +104,7 @@ test_connection(void **state)
 	assert_in_range(x.n - burst, 55, 65);
 	script_wait(&x, 20 * IW_MS);
 	assert_int_equal(x.n, 200);
-	assert_true(tcp_txq_flight_size(&c->txq) <= c->cc.cwnd);
+	assert_true(tcp_txq_flight_size(&c->fl->txq) <= c->fl->cc.cwnd);
 	script_fini(&x);
 }
 

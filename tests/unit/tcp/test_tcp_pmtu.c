@@ -73,7 +73,7 @@ test_T32_too_big(void **state)
 	assert_int_equal(script_conn(&x)->phase, TCP_PHASE_OPEN);
 	assert_int_equal(script_counter(&x, "tcp.icmp_pmtu"), 1);
 	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1661, 0);
-	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_true(tcp_txq_empty(&script_conn(&x)->fl->txq));
 	script_fini(&x);
 }
 
@@ -198,11 +198,11 @@ test_black_hole(void **state)
 		longest = x.out[x.at].len > longest ? x.out[x.at].len : longest;
 	assert_int_equal(longest, 536);
 	/* Everything arrives now, each segment on its own. */
-	for (uint32_t i = 0; i < 20 && !tcp_txq_empty(&script_conn(&x)->txq); i++) {
-		script_in(&x, TCP_ACK, x.seq, script_conn(&x)->txq.nxt, 0);
+	for (uint32_t i = 0; i < 20 && !tcp_txq_empty(&script_conn(&x)->fl->txq); i++) {
+		script_in(&x, TCP_ACK, x.seq, script_conn(&x)->fl->txq.nxt, 0);
 		script_skip(&x);
 	}
-	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_true(tcp_txq_empty(&script_conn(&x)->fl->txq));
 	assert_int_equal(script_state(&x), TCP_ESTABLISHED);
 	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 536);
 	script_wait(&x, 11 * IW_SEC); /* perhaps it was an outage */

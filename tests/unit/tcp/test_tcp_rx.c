@@ -234,7 +234,7 @@ test_fast_path(void **state)
 	script_skip(&x);
 	script_in(&x, TCP_ACK, x.seq, x.ack, 0);
 	assert_int_equal(script_counter(&x, "tcp.rx_fast"), 11);
-	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_true(tcp_txq_empty(&script_conn(&x)->fl->txq));
 	/* Out of order: not fast, and neither is what fills the hole; then fast again. */
 	script_in(&x, TCP_ACK, x.seq + 10, x.ack, 10);
 	script_in(&x, TCP_ACK, x.seq, x.ack, 10);

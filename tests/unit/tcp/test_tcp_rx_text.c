@@ -306,7 +306,7 @@ test_ack_counts_at_zero_window(void **state)
 	script_skip(&x);
 	script_in(&x, TCP_ACK, x.seq, x.ack, 1);
 	script_skip(&x);
-	assert_true(tcp_txq_empty(&script_conn(&x)->txq));
+	assert_true(tcp_txq_empty(&script_conn(&x)->fl->txq));
 	assert_int_equal(tcp_rx_pending(x.sim.h[0].tcp, x.conn), 1000);
 	script_fini(&x);
 }

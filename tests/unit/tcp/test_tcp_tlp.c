@@ -127,7 +127,7 @@ test_probe_with_new_data(void **state)
 	struct script x;
 
 	open_flight(&x, 10);
-	script_conn(&x)->cc.cwnd = 10 * SEG;
+	script_conn(&x)->fl->cc.cwnd = 10 * SEG;
 	script_send(&x, 10 * SEG, SEG);
 	script_expect_silence(&x);
 	script_wait(&x, 81 * IW_MS);
@@ -151,12 +151,12 @@ test_repair_is_paid_for(void **state)
 		uint32_t cwnd;
 
 		open_flight(&x, 5);
-		cwnd = script_conn(&x)->cc.cwnd;
+		cwnd = script_conn(&x)->fl->cc.cwnd;
 		script_wait(&x, 81 * IW_MS);
 		assert_int_equal(script_out(&x).seq, at(&x, 4));
 		x.sim.now_ns += 40 * IW_MS;
 		ack(&x, 5, 0, 0);
-		assert_int_equal(script_conn(&x)->cc.cwnd, cwnd);
+		assert_int_equal(script_conn(&x)->fl->cc.cwnd, cwnd);
 		if (dsack)
 			ack(&x, 5, 4, 5);
 		script_send(&x, 5 * SEG, SEG);
@@ -165,9 +165,9 @@ test_repair_is_paid_for(void **state)
 		ack(&x, 6, 0, 0);
 		assert_int_equal(script_counter(&x, "tcp.tlp_repaired"), !dsack);
 		if (dsack)
-			assert_true(script_conn(&x)->cc.cwnd >= cwnd);
+			assert_true(script_conn(&x)->fl->cc.cwnd >= cwnd);
 		else
-			assert_true(script_conn(&x)->cc.cwnd < cwnd);
+			assert_true(script_conn(&x)->fl->cc.cwnd < cwnd);
 		script_fini(&x);
 	}
 }

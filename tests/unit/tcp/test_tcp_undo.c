@@ -170,7 +170,7 @@ open_flight(struct script *x, uint32_t n)
 	x->sim.now_ns += 40 * IW_MS;
 	script_syn_ack(x);
 	script_skip(x);
-	script_conn(x)->cc.cwnd = n * SEG;
+	script_conn(x)->fl->cc.cwnd = n * SEG;
 	for (uint32_t i = 0; i < n; i++)
 		script_send(x, i * SEG, SEG);
 	script_skip(x);
@@ -209,17 +209,17 @@ test_dsack_undo(void **state)
 	ack(&x, 0, 1, 5); /* the first one is late */
 	assert_int_equal(script_out(&x).seq, at(&x, 0));
 	assert_int_equal(c->phase, TCP_PHASE_RECOVERY);
-	assert_int_equal(c->cc.ssthresh, 14 * SEG); /* beta 0.7 */
+	assert_int_equal(c->fl->cc.ssthresh, 14 * SEG); /* beta 0.7 */
 	x.sim.now_ns += IW_MS;
 	ack(&x, 20, 0, 0); /* it arrived after all */
 	assert_int_equal(c->phase, TCP_PHASE_OPEN);
-	assert_int_equal(c->cc.cwnd, 14 * SEG);
+	assert_int_equal(c->fl->cc.cwnd, 14 * SEG);
 	x.sim.now_ns += 40 * IW_MS;
 	ack(&x, 20, 0, 1); /* and then the retransmission */
-	assert_int_equal(c->cc.cwnd, 20 * SEG);
-	assert_int_equal(c->cc.ssthresh, TCP_CC_SSTHRESH_INIT);
+	assert_int_equal(c->fl->cc.cwnd, 20 * SEG);
+	assert_int_equal(c->fl->cc.ssthresh, TCP_CC_SSTHRESH_INIT);
 	assert_int_equal(script_counter(&x, "tcp.undone"), 1);
-	assert_int_equal(c->rack.reo_wnd_mult, 2);
+	assert_int_equal(c->fl->rack.reo_wnd_mult, 2);
 	script_fini(&x);
 }
 
@@ -240,7 +240,7 @@ test_frto_undo(void **state)
 	script_wait(&x, 220 * IW_MS);
 	assert_int_equal(script_out(&x).seq, at(&x, 0));
 	assert_int_equal(script_counter(&x, "tcp.rto"), 1);
-	assert_int_equal(c->cc.cwnd, c->emss);
+	assert_int_equal(c->fl->cc.cwnd, c->emss);
 	ack(&x, 1, 0, 0);
 	assert_int_equal(script_out(&x).seq, at(&x, 11));
 	script_skip(&x);
@@ -248,8 +248,8 @@ test_frto_undo(void **state)
 	ack(&x, 2, 0, 0);
 	assert_int_equal(script_counter(&x, "tcp.undone"), 1);
 	assert_int_equal(c->phase, TCP_PHASE_OPEN);
-	assert_true(c->cc.cwnd >= 10 * SEG);
-	assert_int_equal(c->txq.lost_octets, 0);
+	assert_true(c->fl->cc.cwnd >= 10 * SEG);
+	assert_int_equal(c->fl->txq.lost_octets, 0);
 	ack(&x, 13, 0, 0);
 	script_expect_silence(&x);
 	assert_int_equal(script_counter(&x, "tcp.tx_retrans"), 1);
@@ -302,7 +302,7 @@ test_eifel_undo(void **state)
 	script_poll(&x);
 	assert_int_equal(script_counter(&x, "tcp.undone"), 1);
 	assert_int_equal(c->phase, TCP_PHASE_OPEN);
-	assert_true(c->cc.cwnd >= 10 * SEG);
+	assert_true(c->fl->cc.cwnd >= 10 * SEG);
 	script_expect_silence(&x);
 	script_fini(&x);
 }
