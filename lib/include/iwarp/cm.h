@@ -96,14 +96,14 @@ int iw_cm_destroy(struct iw_engine *engine, iw_cm_id id);
 int iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, int backlog);
 
 /* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and unused; it moves to RTS
- * before CONNECT_REPLY(0).  -IW_E_INVAL, -IW_E_STALE (qp), -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
+ * before CONNECT_REPLY(0).  -IW_E_INVAL, -IW_E_TOOBIG (private data), -IW_E_STALE (qp), -IW_E_ADDRNOTAVAIL,
+ * -IW_E_NOMEM. */
 int iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
 		  const struct iw_cm_attr *attr);
 
-/* Answers a CONNECT_REQUEST.  accept: -IW_E_INVAL (state or arguments; the id stays), -IW_E_STALE (qp; likewise),
- * -IW_E_CONNRESET (the
- * peer has gone; the id is IDLE).  The QP is in RTS when it returns 0, but sends nothing before the peer's
- * first FPDU (RFC 5044 §7.1.2). */
+/* Answers a CONNECT_REQUEST.  -IW_E_INVAL (state or arguments), -IW_E_TOOBIG (private data), -IW_E_STALE (qp): the id
+ * stays as it is; -IW_E_CONNRESET: the peer has gone, the id is IDLE.  The QP is in RTS when it returns 0, but sends
+ * nothing before the peer's first FPDU (RFC 5044 §7.1.2). */
 int iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr);
 int iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, uint16_t private_len);
 
