@@ -116,6 +116,8 @@ core_params(const struct iw_engine_params *p)
 {
 	struct engine_params c = {.max_conns = p->max_conns, .max_qps = p->max_qps, .max_cm_ids = p->max_cm_ids};
 
+	c.fpdu_timeout_ns = p->fpdu_timeout_ms * IW_MS;
+	c.cm.reap_idle_ns = p->reap_idle_ms * IW_MS;
 	c.tcp.no_ecn = p->no_ecn;
 	c.tcp.cc = cc_kind(p);
 	if (p->profile_datacenter)

@@ -27,9 +27,24 @@ CLEAN = {
     "tests/eal/test_create.c": LICENSE + "int x;\n",
     "tests/unit/tcp/meson.build": "# SPDX-License-Identifier: BSD-3-Clause\nnames = ['tcp', 'tcp_rx', 'tcp_hdr']\n",
     "tcp/meson.build": "# SPDX-License-Identifier: BSD-3-Clause\nheaders = ['tcp.h', 'tcp_rx.h']\n",
+    "tests/test_rx.c": LICENSE + "static void\ntest_T1(void **state)\n{\n\t(void)state;\n}\n",
+    "docs/rfc/2.md": "| clause | function | test |\n|---|---|---|\n| a | `tcp_rx` (tcp_rx.c) | test_rx: T1 |\n",
     "meson.build": "# SPDX-License-Identifier: BSD-3-Clause\n",
+    "tests/test_rows.c": "",
     "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
 }
+
+
+def row_tests(missing=""):
+    """A test of each row's name but one; some by a macro, some with more in their names."""
+    rows = [f"{kind}{i}" for kind, n in {"M": 22, "F": 9, "D": 18, "R": 18, "S": 20, "X": 9}.items()
+            for i in range(1, n + 1) if f"{kind}{i}" != missing]
+    tests = "".join(f"\nstatic void\ntest_{r}{'_more' if r[0] == 'S' else ''}(void **state)\n{{\n}}\n" for r in rows[22:])
+    return (f"{LICENSE}#define ROW_TEST\n/* clang-format off */\n#define ROWS(X) {' '.join(f'X({r})' for r in rows[:22])}\n"
+            f"/* clang-format on */\n{tests}")
+
+
+CLEAN["tests/test_rows.c"] = row_tests()
 
 
 def function(name, lines):
@@ -52,6 +67,11 @@ PLANTED = (
     ("cycles", "tcp/tcp_rx.h", CLEAN["tcp/tcp_rx.h"].replace("int tcp_rx", '#include "tcp.h"\nint tcp_rx'),
      "tcp/tcp_rx.h:5: include cycle: tcp/tcp_rx -> tcp/tcp.h"),
     ("names", "tcp/tcp_x.c", function("stray", 4), "tcp/tcp_x.c:3: stray does not start with its file's stem"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_gone` | test_x |\n", "docs/rfc/1.md:1: no function tcp_gone"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` (tcp.c) | test_x |\n", "tcp_rx is not in tcp.c"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | test_x |\n", "no test program test_x"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | test_rx: T1, T2 |\n", "no test T2 in test_rx"),
+    ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` | other: T1 |\n", "does not begin with a test program"),
     ("words", "tcp/tcp_x.c", body("printf(1);"), "tcp/tcp_x.c:5: printf: only programs print"),
     ("words", "tcp/tcp_x.c", LICENSE + "/* As wire.md has it. */\n", "tcp/tcp_x.c:2: wire.md: no document"),
     ("words", "tcp/tcp_x.def", "/* docs/none.md, run */\n" + LICENSE, "tcp/tcp_x.def:1: docs/none.md: no document"),
@@ -76,6 +96,9 @@ PLANTED = (
     ("words", "tcp/tcp_x.c", LICENSE + "typedef struct { int a; } x;\n", "tcp/tcp_x.c:2: structs"),
     ("words", "tcp/tcp_x.c", LICENSE + '#include "../cm/cm.h"\n', "tcp/tcp_x.c:2: a header is included by its name"),
     ("words", "tcp/tcp_x.c", LICENSE + "/* T" "ODO */\n", "tcp/tcp_x.c:2: T" "ODO"),
+    ("rows", "tests/test_rows.c", row_tests("S8"), "no test_S8"),
+    ("rows", "tests/test_rows.c", row_tests("M22"), "no test_M22"),
+    ("rows", "tests/test_rows.c", row_tests().replace("test_X9", "test_X90"), "no test_X9"),
     ("mirror", "tcp/tcp_x.c", function("tcp_x", 4), "tcp/tcp_x.c:1: tests/unit/tcp/test_tcp_x.c is missing"),
     ("mirror", "ddp_rdmap/iw_mr.c", function("iw_mr", 4), "iw_mr.c:1: tests/unit/ddp_rdmap/test_mr.c is missing"),
     ("mirror", "tcp/tcp_x.h", LICENSE, "tcp/tcp_x.h:1: not among the headers of tcp/meson.build"),
@@ -117,7 +140,7 @@ class TestGate(unittest.TestCase):
         for _ in range(2):  # the second time from what clang-tidy's pass left behind
             out = tree.gate()
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
-            self.assertEqual(out.stdout.splitlines()[-1], "9 passed, 0 failed")
+            self.assertEqual(out.stdout.splitlines()[-1], "10 passed, 0 failed")
 
     def test_planted(self):
         for gate, file, text, says in PLANTED:

@@ -52,7 +52,11 @@ struct iw_engine_params {
 	bool rx_interrupts;        /* ask the port for them, for iw_engine_arm(); not all have them */
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
 	bool profile_datacenter;   /* RTO floor 5 ms, DCTCP: for switches that mark early, and both ends alike */
-	bool no_ecn;               /* neither ask for ECN nor agree to it */
+	uint32_t fpdu_timeout_ms;  /* for an FPDU that a peer has begun to be finished, else its stream is reset; should
+				      not be below the user timeout of its connections; 0: 100 s, as that */
+	uint32_t reap_idle_ms; /* when fewer than 1/16 of the ids or connections are free, streams without an FPDU for
+				  so long are reset (RFC 5042 §6.4.2): CLOSE(-IW_E_CONNABORTED); 0: never */
+	bool no_ecn;           /* neither ask for ECN nor agree to it */
 	enum iw_congestion congestion;
 	const uint8_t *secret; /* 32 octets, to be kept over restarts; NULL: random */
 };
