@@ -726,7 +726,8 @@ is_legal(const char *told)
 					    "REPLY(CONNREFUSED no)",
 					    "REPLY(CONNRESET)",
 					    "REPLY(PROTO)",
-					    "REPLY(TIMEDOUT)"};
+					    "REPLY(TIMEDOUT)",
+					    "REPLY(CONNABORTED)"};
 	static const char *const begins[] = {"REPLY(0)", "REQUEST ESTABLISHED"};
 	static const char *const ends[] = {"", " DISCONNECT", " DISCONNECT CLOSE(", " CLOSE("};
 
