@@ -129,6 +129,8 @@ tcp_destroy(struct tcp *tcp)
 
 	while (tcp->conns.objs && (c = (struct tcp_conn *)iw_pool_walk(&tcp->conns, &pos)) != NULL)
 		tcp_conn_free(tcp, c);
+	while (tcp->n_strays > 0)
+		rte_pktmbuf_free(tcp->strays[--tcp->n_strays].m);
 	tcp_flight_fini(tcp);
 	tcp_txq_pool_fini(&tcp->txq_pool);
 	tcp_rxq_pool_fini(&tcp->rxq_pool);
@@ -155,6 +157,9 @@ create_on_port(struct tcp *tcp, struct iw_addr *local, const struct iw_addr *rem
 	for (local->port = tcp_isn_port_first(&walk, tcp->env); local->port; local->port = tcp_isn_port_next(&walk)) {
 		struct tcp_tuple tuple = tcp_tuple_of(local, remote);
 
+		/* The answer has to come to this engine. */
+		if (net_home(tcp->net, remote, local) != net_if(tcp->net)->engine)
+			continue;
 		if (!tcp_demux_port_listens(&tcp->demux, local->port) &&
 		    tcp_demux_find(&tcp->demux, &tuple).kind == TCP_DEMUX_NONE)
 			return tcp_conn_create(tcp, local, remote, 0, now_ns, err);
@@ -449,6 +454,10 @@ tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info)
 				  .rto_ns = tcp_flight_rto(c),
 				  .appended = c->appended,
 				  .retransmits = c->retransmits,
+				  .rx_ooo = c->rx_ooo,
+				  .rx_dup = c->rx_dup,
+				  .rx_outside = c->rx_outside,
+				  .rx_dupacks = c->rx_dupacks,
 				  .passive = tcp_conn_has(c, TCP_CONN_PASSIVE)};
 	return true;
 }
@@ -468,6 +477,12 @@ uint32_t
 tcp_conn_count(const struct tcp *tcp)
 {
 	return tcp->conns.used;
+}
+
+uint32_t
+tcp_conn_room(const struct tcp *tcp)
+{
+	return tcp->conns.max - tcp->conns.used;
 }
 
 uint32_t

@@ -373,3 +373,9 @@ tcp_listen_half_open(const struct tcp *tcp, const struct tcp_rx_seg *rx)
 
 	return tcp_syn_find(&tcp->syn, &e.tuple) != NULL;
 }
+
+bool
+tcp_listen_there(const struct tcp *tcp, const struct tcp_rx_seg *rx)
+{
+	return find(tcp, rx->pkt, &rx->seg) != 0;
+}

@@ -43,6 +43,9 @@ struct tcp {
 	uint64_t now_ns;                  /* the latest that was passed in */
 	uint64_t tx_at_ns;                /* when the tx list wants a poll; IW_NEVER: it is empty */
 	struct tcp_counters n;
+	enum tcp_strangers strangers;
+	uint32_t n_strays;
+	struct tcp_stray strays[TCP_STRAYS];
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "tcp_listen.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
+#include "tcp_stray.h"
 #include "tcp_timer.h"
 
 /* ---- the slow path ---- */
@@ -96,6 +97,18 @@ challenge(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_conn_ack(tcp, c, true);
 }
 
+/* Text that is old, or beyond the window. */
+static void
+note_outside(struct tcp_conn *c, const struct tcp_seg *seg)
+{
+	if (seg->len && iw_seq_lt(seg->seq, c->rxq.nxt)) {
+		tcp_rxq_note_dup(&c->rxq, seg->seq, seg->seq + seg->len);
+		c->rx_dup += c->rx_dup < UINT16_MAX;
+	} else {
+		c->rx_outside += c->rx_outside < UINT16_MAX;
+	}
+}
+
 /* §3.10.7.4. */
 static void
 rx_other_states(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
@@ -118,8 +131,7 @@ rx_other_states(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	case TCP_ACCEPT_DO_DROP:
 		break;
 	case TCP_ACCEPT_DO_ACK:
-		if (rx->seg.len && iw_seq_lt(rx->seg.seq, c->rxq.nxt))
-			tcp_rxq_note_dup(&c->rxq, rx->seg.seq, rx->seg.seq + rx->seg.len);
+		note_outside(c, &rx->seg);
 		tcp_conn_ack(tcp, c, true);
 		break;
 	case TCP_ACCEPT_DO_CHALLENGE:
@@ -282,7 +294,7 @@ tcp_rx_dispatch(struct tcp *tcp, struct tcp_rx_seg *rx)
 		tcp->n.rx_bad_addr++;
 	else if (hit.kind == TCP_DEMUX_TIMEWAIT)
 		rx_timewait(tcp, hit, rx);
-	else
+	else if (!tcp_stray_take(tcp, rx))
 		rx_nobody(tcp, rx, 0, 0);
 }
 

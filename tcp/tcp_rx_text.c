@@ -43,15 +43,19 @@ acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, b
 		break;
 	case TCP_RXQ_OOO:
 		tcp->n.rx_ooo++;
+		c->rx_ooo += c->rx_ooo < UINT16_MAX;
 		break;
 	case TCP_RXQ_DUP:
 		tcp->n.rx_dup++;
+		c->rx_dup += c->rx_dup < UINT16_MAX;
 		break;
 	case TCP_RXQ_OUTSIDE:
 		tcp->n.rx_no_window++;
+		c->rx_outside += c->rx_outside < UINT16_MAX;
 		break;
 	case TCP_RXQ_NO_OOO:
 		tcp->n.rx_ooo_dropped++;
+		c->rx_ooo += c->rx_ooo < UINT16_MAX;
 		break;
 	case TCP_RXQ_NO_NODE:
 		tcp->n.rx_no_node++;

@@ -129,6 +129,12 @@ takes_data(const struct tcp_conn *c)
 int
 tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
 {
+	return tcp_tx_append_summed(tcp, conn, m, tcp_txq_sum(&tcp->txq_pool, m));
+}
+
+int
+tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_t sum)
+{
 	struct tcp_conn *c = tcp_conn_user(tcp, conn);
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 
@@ -142,7 +148,7 @@ tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
 		rte_pktmbuf_free(m);
 		return -IW_E_NOMEM;
 	}
-	if (!tcp_txq_append(&c->fl->txq, &tcp->txq_pool, m))
+	if (!tcp_txq_append_summed(&c->fl->txq, &tcp->txq_pool, m, sum))
 		return -IW_E_NOMEM;
 	c->appended += len;
 	tcp_conn_kick(tcp, c);

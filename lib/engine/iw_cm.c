@@ -75,6 +75,12 @@ iw_cm_set_context(struct iw_engine *engine, iw_cm_id id, void *context)
 }
 
 int
+iw_cm_load(struct iw_engine *engine, iw_cm_id id, struct iw_cm_load *load)
+{
+	return engine && load ? cm_load(engine->cm, id, load) : -IW_E_INVAL;
+}
+
+int
 iw_cm_addrs(struct iw_engine *engine, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer)
 {
 	return engine ? cm_addrs(engine->cm, id, local, peer) : -IW_E_INVAL;

@@ -58,6 +58,14 @@ void net_destroy(struct net *net); /* frees every mbuf it holds */
 
 const struct netif *net_if(const struct net *net);
 
+/* The number of the engine that a segment from remote to local is received by, as the port's steering has it; our own
+ * when there is no other. */
+uint32_t net_home(const struct net *net, const struct iw_addr *remote, const struct iw_addr *local);
+
+/* Several engines have the port, and another one speaks for it: this one learns from what it is shown, and asks for
+ * its neighbours, but answers nobody and claims its addresses without a word. */
+void net_set_quiet(struct net *net, bool quiet);
+
 /* One received frame. */
 enum net_verdict net_rx(struct net *net, struct rte_mbuf *m, uint64_t now_ns, struct net_pkt *pkt,
 			struct net_icmp_err *err);

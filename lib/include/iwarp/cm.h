@@ -114,6 +114,24 @@ enum iw_cm_state iw_cm_state(struct iw_engine *engine, iw_cm_id id);
 int iw_cm_set_context(struct iw_engine *engine, iw_cm_id id, void *context);
 int iw_cm_addrs(struct iw_engine *engine, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer);
 
+/* What a stream cost so far, for whoever has to find the one that keeps a host busy and brings nothing (RFC 5042
+ * §6.4.2, §6.4.4), and may then end it.  A count of 16 bits that has reached 65,535
+ * stays there. */
+struct iw_cm_load {
+	uint64_t active_ns;         /* when an FPDU came or went last (or the stream began): iw_engine_now() */
+	uint32_t rx_fpdus;          /* of these: */
+	uint16_t rx_small_fpdus;    /* shorter than 64 octets */
+	uint16_t rx_split_fpdus;    /* that did not lie in one packet, or with markers */
+	uint16_t rx_empty_segments; /* without payload, and not the end of a message */
+	uint16_t rx_out_of_order;   /* TCP segments out of order */
+	uint16_t rx_duplicates;     /* with nothing new */
+	uint16_t rx_outside_window; /* beyond the window: also zero-window probes */
+	uint16_t rx_duplicate_acks;
+	uint64_t retransmits; /* of ours */
+};
+/* -IW_E_INVAL, -IW_E_STALE; -IW_E_NOTCONN: no stream, or not yet. */
+int iw_cm_load(struct iw_engine *engine, iw_cm_id id, struct iw_cm_load *load);
+
 const char *iw_cm_event_name(int type);
 const char *iw_cm_state_name(int state);
 
