@@ -6,6 +6,7 @@
 #include "cm_active.h"
 #include "cm_id.h"
 #include "cm_passive.h"
+#include "cm_reap.h"
 #include "cm_startup.h"
 #include "cm_step.h"
 #include "cm_stream.h"
@@ -235,6 +236,32 @@ cm_addrs(struct cm *cm, iw_cm_id handle, struct iw_addr *local, struct iw_addr *
 	return 0;
 }
 
+int
+cm_load(const struct cm *cm, iw_cm_id handle, struct iw_cm_load *load)
+{
+	const struct cm_id *id = cm_id_at(cm, handle);
+	const struct iw_qp *qp = id && id->started ? cm_id_qp(cm, id) : NULL;
+	struct tcp_info info;
+	struct qp_load l;
+
+	if (!id)
+		return -IW_E_STALE;
+	if (!qp || !tcp_conn_info(cm->tcp, id->conn, &info))
+		return -IW_E_NOTCONN;
+	l = qp_load(qp);
+	*load = (struct iw_cm_load){.active_ns = l.active_ns,
+				    .rx_fpdus = l.rx_fpdus,
+				    .rx_small_fpdus = l.rx_small,
+				    .rx_split_fpdus = l.rx_split,
+				    .rx_empty_segments = l.rx_empty,
+				    .rx_out_of_order = info.rx_ooo,
+				    .rx_duplicates = info.rx_dup,
+				    .rx_outside_window = info.rx_outside,
+				    .rx_duplicate_acks = info.rx_dupacks,
+				    .retransmits = info.retransmits};
+	return 0;
+}
+
 void
 cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns)
 {
@@ -290,6 +317,7 @@ cm_tick(struct cm *cm, uint64_t now_ns)
 	cm->now_ns = now_ns;
 	while ((id = cm_timer_due(cm, now_ns)))
 		cm_step_event(cm, id, CM_EV_TIMER, now_ns);
+	cm_reap_idle(cm, now_ns);
 	while (tcp_timewait_gone(cm->tcp, &tag))
 		if ((id = cm_tw_gone(cm, tag)))
 			cm_step_event(cm, id, CM_EV_TIMEWAIT_GONE, now_ns);

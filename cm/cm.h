@@ -18,7 +18,9 @@ struct cm; /* one engine's */
 struct cm_params {
 	uint32_t max_ids;
 	uint32_t max_listeners;
-	uint16_t ird, ord; /* of ids whose attr leaves them open and that have no QP; 0: 16 */
+	uint16_t ird, ord;     /* of ids whose attr leaves them open and that have no QP; 0: 16 */
+	uint64_t reap_idle_ns; /* streams as old as this may be reset when places are short (RFC 5042 §6.4.2); 0: never
+				*/
 	uint64_t request_wait_ns, rtr_wait_ns, closing_ns, linger_ns; /* 0: 10 s, 10 s, 60 s, 3 s */
 };
 
@@ -41,6 +43,9 @@ int cm_idle(const struct cm *cm, iw_cm_id id, iw_cm_handler *handler, void **con
 int cm_set_context(struct cm *cm, iw_cm_id id, void *context);
 int cm_addrs(struct cm *cm, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer);
 
+/* What a stream cost so far.  -IW_E_STALE, -IW_E_NOTCONN. */
+int cm_load(const struct cm *cm, iw_cm_id id, struct iw_cm_load *load);
+
 /* The user destroys a QP or sets it to ERROR: what that means for the id that uses it.  Call before qp_destroy(). */
 void cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns);
 
@@ -51,6 +56,8 @@ void cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns);
  * stream itself during start-up; afterwards it looks at FIN, RST, TIMEOUT, UNREACH and CLOSED only, and holds them
  * back, asking for another entry, while octets before them are still being taken (design: flushed before CLOSE). */
 void cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns);
+/* An entry for this id comes soon: its memory is fetched.  Any handle will do. */
+void cm_id_prefetch(const struct cm *cm, iw_cm_id id);
 /* Every entry of rdmap's list, after what was filled has been appended (a FIN follows a Terminate).  A Terminate is
  * filled without a grant. */
 void cm_qp_out(struct cm *cm, const struct rdmap_out *out, uint64_t now_ns);

@@ -32,6 +32,7 @@
 	X(drop_request_gone)  /* the peer gave up before it had sent a whole Request */        \
 	X(drop_request_full)  /* rejected: backlog or id table full */                         \
 	X(drop_reaped)        /* reset: the oldest without a Request, when ids were short */   \
+	X(drop_idle)          /* reset: idle for long, when places were short */               \
 	X(drop_no_id)         /* reset: not even a spare id */                                 \
 	X(drop_reply_bad)     /* no Reply, or of no legal form */                              \
 	X(drop_reply_unfit)   /* Terminate: no agreement */                                    \
@@ -110,8 +111,9 @@ struct cm {
 	struct iw_wheel wheel;
 	uint64_t now_ns; /* the latest that was passed in */
 	struct iw_list events, half;
-	uint32_t orphans; /* among the ids */
-	uint32_t telling; /* id whose event was popped and is not done */
+	uint32_t orphans;  /* among the ids */
+	uint32_t reap_pos; /* where the search for idle streams goes on */
+	uint32_t telling;  /* id whose event was popped and is not done */
 	uint16_t told_len;
 	uint8_t told_data[MPA_HDR_PD_MAX]; /* private data of the event being delivered */
 	struct cm_counters n;

@@ -129,6 +129,7 @@ take_marked(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 	struct mpa_fpdu bare;
 
 	qp->rdmap->count.n.rx_slow_fpdus++;
+	qp->rx_split += qp->rx_split < UINT16_MAX;
 	iw_view_copy(f->views, f->n, f->off + len - MPA_HDR_CRC_LEN, got, sizeof(got));
 	if (qp->crc && crc_of(f, len - MPA_HDR_CRC_LEN) != mpa_hdr_crc_parse(got)) {
 		qp_fault(qp, RDMAP_FAULT_MPA_CRC, NULL, 0, NULL);
@@ -156,6 +157,7 @@ take_plain(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 	bool good = fast ? open_fast(f, qp->crc) : open_slow(f, qp->crc);
 
 	qp->rdmap->count.n.rx_slow_fpdus += !fast;
+	qp->rx_split += !fast && qp->rx_split < UINT16_MAX;
 	if (good)
 		rdmap_rx(qp, f);
 	else
@@ -237,6 +239,8 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 		r.consumed += len;
 		r.fpdus++;
 	}
+	if (r.fpdus > 0)
+		qp->active_ns = now_ns;
 	watch_partial(qp, left > 0 && r.stop == MPA_RX_NEED && !f.wait, r.fpdus > 0, now_ns);
 	watch_wait(qp, f.wait, r.fpdus > 0, now_ns);
 	return r;

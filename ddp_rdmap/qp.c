@@ -203,12 +203,12 @@ start_stream(struct iw_qp *qp, const struct qp_stream *s)
 int
 qp_start(struct iw_qp *qp, const struct qp_stream *stream, uint64_t now_ns)
 {
-	(void)now_ns;
 	if (qp->fsm.state != QP_FSM_IDLE || stream->ird > qp->max_ird || stream->ord > qp->max_ord)
 		return -IW_E_INVAL;
 	if (stream->initiator && stream->rtr == QP_RTR_READ && stream->ord == 0)
 		return -IW_E_INVAL; /* RFC 6581 §9.2: a Read needs an ORD */
 	start_stream(qp, stream);
+	qp->active_ns = now_ns;
 	qp_event(qp, stream->initiator ? QP_EV_START_INITIATOR : QP_EV_START_RESPONDER);
 	return 0;
 }
@@ -355,6 +355,16 @@ iw_qp_query(const struct iw_qp *qp, struct iw_qp_info *info)
 				    .srq = shared ? shared->srq : NULL,
 				    .term = qp->term};
 	return 0;
+}
+
+struct qp_load
+qp_load(const struct iw_qp *qp)
+{
+	return (struct qp_load){.active_ns = qp->active_ns,
+				.rx_fpdus = qp->rx_fpdus,
+				.rx_split = qp->rx_split,
+				.rx_empty = qp->rx_empty,
+				.rx_small = qp->rx_small};
 }
 
 const char *

@@ -94,7 +94,8 @@ struct iw_qp {
 	bool woken : 1;      /* something was sent since the last burst or nudge */
 	uint8_t nudges;
 	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
-	uint32_t rx_fpdus;       /* saturates at 2^32-1 */
+	uint16_t rx_small;       /* of rx_fpdus, what costs more than it brings (S16): see also rx_empty, rx_split */
+	uint32_t rx_fpdus;       /* saturates, as those do */
 	struct wr_cursor recv_cur;
 	struct ddp_queue queue[RDMAP_QN_MAX];
 	struct qp_fifo reads_pos, answers_pos;
@@ -106,19 +107,22 @@ struct iw_qp {
 	struct iw_timer timer;
 	uint64_t fpdu_at, wait_at; /* deadlines; IW_NEVER: none */
 	uint64_t burst_at;         /* first fill; IW_NEVER: none yet */
+	uint64_t active_ns;        /* when its stream began, or an FPDU came or went last */
 	uint32_t out_bits;
 	uint32_t recv_wait_ms; /* back-pressure: how long; 0: the default */
 	struct qp_async async;
 
 	/* how it ended */
 	uint8_t sq_status, rq_status; /* enum iw_wc_status of the request at fault: sq_status_pos, the RQ's first */
+	uint16_t rx_empty;
 	uint32_t sq_status_pos;
 	struct iw_terminate term;
 	uint8_t term_len; /* what the peer is to be told */
 	uint8_t term_out[RDMAP_HDR_TERM_MAX];
 
 	uint32_t handle, conn, owner;
-	uint16_t max_ird, max_ord;
+	uint8_t max_ird, max_ord; /* <= IW_MAX_IRD */
+	uint16_t rx_split;
 	void *context;
 };
 

@@ -71,6 +71,14 @@ void qp_fail(struct iw_qp *qp, int fault);
 /* To ERROR, flushed: its user wants that.  The caller has told cm before. */
 void qp_set_error(struct iw_qp *qp);
 
+/* What its stream cost so far; active_ns: when an FPDU came or went last. */
+struct qp_load {
+	uint64_t active_ns;
+	uint32_t rx_fpdus;
+	uint16_t rx_split, rx_empty, rx_small;
+};
+struct qp_load qp_load(const struct iw_qp *qp);
+
 /* A stop in the middle of a message or with own Reads outstanding: peer's FIN is then no graceful close (F7). */
 bool qp_is_mid_message(const struct iw_qp *qp);
 /* A FIN may follow what was filled so far: no message of ours is half sent. */
@@ -135,8 +143,9 @@ void rdmap_run_add(struct iw_qp *qp);
 /* Fills the mbuf's data area behind its headroom with whole FPDUs, at most `room` octets, and sets its data and packet
  * length; returns them, 0: nothing to send now (QP off the list until something changes).  The mbuf is empty, of one
  * segment, with at least 140 octets of room.  room is the EMSS; below 140 it counts as 140, so that the least MULPDU
- * with a marker fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6). */
-uint32_t rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
+ * with a marker fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6).
+ * sum: of what was filled, for the Internet checksum (iw_sum_fold()); NULL: not wanted. */
+uint32_t rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
 
 /* ---- what happened ---- */
 

@@ -7,6 +7,7 @@
 #include "qp.h"
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
+#include "rdmap_rx.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
 
@@ -250,7 +251,8 @@ rdmap_read_resp_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 		fault = place_response(qp, r, f, len);
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
-	qp->rdmap->count.n.rx_empty_segments += len == 0 && !f->ddp.last;
+	if (len == 0 && !f->ddp.last)
+		rdmap_rx_empty(qp);
 	if (f->ddp.last)
 		rdmap_read_finish(qp, r);
 	return RDMAP_FAULT_NONE;

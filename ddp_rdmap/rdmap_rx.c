@@ -6,6 +6,9 @@
 #include "rdmap_ctx.h"
 #include "rdmap_verbs.h"
 
+/* Shorter FPDUs bring less than what they cost. */
+#define SMALL 64
+
 /* By opcode (rdmap_ops.def); the ones that are not known were refused with the header. */
 static enum rdmap_fault
 dispatch(struct iw_qp *qp, struct mpa_fpdu *f)
@@ -59,7 +62,15 @@ count(struct iw_qp *qp, const struct mpa_fpdu *f)
 	qp->rdmap->count.n.rx_fpdus++;
 	qp->rdmap->count.n.rx_octets += f->ulpdu_len;
 	qp->rx_fpdus += qp->rx_fpdus < UINT32_MAX;
+	qp->rx_small += f->ulpdu_len < SMALL && qp->rx_small < UINT16_MAX;
 	begin(qp);
+}
+
+void
+rdmap_rx_empty(struct iw_qp *qp)
+{
+	qp->rdmap->count.n.rx_empty_segments++;
+	qp->rx_empty += qp->rx_empty < UINT16_MAX;
 }
 
 void

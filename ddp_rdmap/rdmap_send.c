@@ -6,6 +6,7 @@
 #include "rdmap.h"
 #include "rdmap_ctx.h"
 #include "rdmap_recv.h"
+#include "rdmap_rx.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
 #include "wr_kind.h"
@@ -95,7 +96,8 @@ rdmap_send_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
 	ddp_rx_copy(f, &place);
-	qp->rdmap->count.n.rx_empty_segments += len == 0 && !f->ddp.last;
+	if (len == 0 && !f->ddp.last)
+		rdmap_rx_empty(qp);
 	if (f->ddp.last)
 		fault = deliver(qp, f, q->mo + len);
 	ddp_queue_advance(q, &f->ddp, len);

@@ -3,6 +3,7 @@
 #include "ddp_rx.h"
 #include "ddp_tx.h"
 #include "rdmap_ctx.h"
+#include "rdmap_rx.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
 
@@ -17,7 +18,8 @@ rdmap_write_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 	if (fault != RDMAP_FAULT_NONE)
 		return fault;
 	if (ddp_rx_payload_len(f) == 0) { /* D7: STag and TO of nothing are not looked at */
-		qp->rdmap->count.n.rx_empty_segments += !f->ddp.last;
+		if (!f->ddp.last)
+			rdmap_rx_empty(qp);
 		return RDMAP_FAULT_NONE;
 	}
 	fault = ddp_rx_tagged(&qp->user, f, &place);

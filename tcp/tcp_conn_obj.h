@@ -79,16 +79,16 @@ struct tcp_conn {
 	uint64_t last_tx_ns;
 	uint32_t ts_offset;
 	uint32_t owner, stream;
-	uint32_t rcv_buf; /* grows up to params.rcv_buf_max */
+	uint32_t rcv_buf;            /* grows up to params.rcv_buf_max */
+	struct tcp_flight_kept kept; /* while fl is NULL */
 	struct tcp_rcvbuf rcvbuf;
+	uint64_t appended;
 	struct net_route route; /* route.src: our address and port, route.dst: the peer's */
 
 	/* cold */
 	struct iw_timer timer;                          /* armed at or before the least of all deadlines */
 	uint64_t at_ns[TCP_TIMERS - TCP_FLIGHT_TIMERS]; /* deadlines; IW_NEVER: off */
-	struct iw_link wait_link;                       /* in its listener's list, or in tcp->flights.starved */
-	uint64_t appended;
-	struct tcp_flight_kept kept; /* while fl is NULL */
+	struct iw_link wait_link; /* in its listener's list, or tcp->flights.starved, or tcp->unheard */
 	uint32_t retransmits;
 	uint32_t handle, listener, tag;
 	uint32_t iss, irs;
@@ -99,6 +99,7 @@ struct tcp_conn {
 	uint16_t peer_mss;
 	uint8_t mtu_retries;     /* how often a larger one was tried again */
 	uint8_t keepalive_limit; /* probes */
+	uint16_t rx_ooo, rx_dup, rx_outside, rx_dupacks; /* slow ways that it was made to go (S16); stop at their ends */
 };
 _Static_assert(offsetof(struct tcp_conn, tx_link) <= 136, "hot part: two cache lines (design §4)");
 _Static_assert(sizeof(struct tcp_conn) <= 448, "part of the budget of an idle connection");

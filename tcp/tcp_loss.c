@@ -198,6 +198,7 @@ count_duplicate(struct tcp_conn *c)
 {
 	if (c->dupacks < UINT8_MAX)
 		c->dupacks++;
+	c->rx_dupacks += c->rx_dupacks < UINT16_MAX;
 	c->fl->dup_octets += c->emss;
 	if (c->dupacks != TCP_DUP_THRESH || iw_seq_leq(c->snd_una, c->fl->recover))
 		return false;

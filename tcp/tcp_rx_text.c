@@ -36,22 +36,26 @@ acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, b
 
 	switch (verdict) {
 	case TCP_RXQ_IN_ORDER:
-		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_flight_rto(tcp, c), now_ns) || ce_changed;
+		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_flight_rto(c), now_ns) || ce_changed;
 		now |= ++c->ack_segs >= ACK_EVERY;
 		break;
 	case TCP_RXQ_FILLED:
 		break;
 	case TCP_RXQ_OOO:
 		tcp->n.rx_ooo++;
+		c->rx_ooo += c->rx_ooo < UINT16_MAX;
 		break;
 	case TCP_RXQ_DUP:
 		tcp->n.rx_dup++;
+		c->rx_dup += c->rx_dup < UINT16_MAX;
 		break;
 	case TCP_RXQ_OUTSIDE:
 		tcp->n.rx_no_window++;
+		c->rx_outside += c->rx_outside < UINT16_MAX;
 		break;
 	case TCP_RXQ_NO_OOO:
 		tcp->n.rx_ooo_dropped++;
+		c->rx_ooo += c->rx_ooo < UINT16_MAX;
 		break;
 	case TCP_RXQ_NO_NODE:
 		tcp->n.rx_no_node++;

@@ -9,6 +9,8 @@
 #define DEFAULT_CONNS 4096u
 #define LISTENERS 64u
 #define NEIGHBOURS 4096u
+/* That of TCP's user timeout: TCP notices first that the peer has gone. */
+#define FPDU_TIMEOUT (100 * IW_SEC)
 #define EVENTS_PER_TURN 1024u
 
 static uint32_t
@@ -44,8 +46,9 @@ create_rooms(struct iw_engine *e, const struct engine_params *params, uint64_t n
 {
 	uint32_t conns = or_default(params->max_conns, DEFAULT_CONNS);
 	struct tcp_params tcp = tcp_sizes(params, conns);
-	/* An unfinished FPDU is given as long as the user timeout: TCP notices first that the peer has gone. */
-	struct rdmap_params rdmap = {.max_qps = or_default(params->max_qps, conns), .fpdu_timeout_ns = 100 * IW_SEC};
+	struct rdmap_params rdmap = {.max_qps = or_default(params->max_qps, conns),
+				     .fpdu_timeout_ns =
+					     params->fpdu_timeout_ns ? params->fpdu_timeout_ns : FPDU_TIMEOUT};
 	struct cm_params cm = cm_sizes(params, conns);
 
 	e->net = net_create(&e->env, &params->nif, NEIGHBOURS, now_ns);

@@ -44,6 +44,7 @@ CALLS = (
 )
 # Parts of a source whose test is another's, which reaches them through what calls them; what needs EAL is in tests/eal.
 TESTED_BY = {
+    "cm/cm_reap.c": "tests/sim/test_resources.c",
     "tcp/tcp_rxq_piece.c": "tests/unit/tcp/test_tcp_rxq_budget.c",
     "tcp/tcp_timer_fire.c": "tests/unit/tcp/test_tcp_timer.c",
     "ddp_rdmap/ddp_rx.c": "tests/unit/ddp_rdmap/test_rows.c",
@@ -82,6 +83,9 @@ TEXT = (
 # Documents that code names: those of this project, from its root on.
 DOCUMENT = re.compile(r"(?<![\w./-])[\w./-]*\w\.md\b")
 NAMES_DOCUMENTS = (".c", ".h", ".def", ".py", ".pml", "meson.build")
+# Rows of the tables that the errors (M start-up, F frames, D, R) and the attacks (S of RFC 5042, X of this design) are
+# kept in: each has a test of its name, test_<row> or test_..._<row>_....
+ROWS = {"M": 22, "F": 9, "D": 18, "R": 18, "S": 20, "X": 9}
 REMARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -232,6 +236,20 @@ def gate_words(tree):
     return found
 
 
+def gate_rows(tree):
+    """A test that nobody runs is not compiled: -Wunused-function."""
+    have = set()
+    for n in tree.c:
+        if n.startswith("tests/"):
+            code = without_comments_and_strings(tree.text(n))
+            for name in re.findall(r"^test_(\w+)\(void \*\*", code, re.M):
+                have.update(name.split("_"))
+            if "ROW_TEST" in code:
+                have.update(re.findall(r"\bX\((\w+)\)", code))
+    return [place("tests", 1, f"no test_{kind}{i}") for kind, n in ROWS.items() for i in range(1, n + 1)
+            if f"{kind}{i}" not in have]
+
+
 def gate_rooms(tree, build):
     """What a source may include is what its compiler finds: a room sees itself and rooms to its left, a program none."""
     found, rank = set(), {room: i for i, room in enumerate(ROOMS)}
@@ -377,7 +395,8 @@ def gate_tidy(tree, build, deep):
 def gates(tree, build, deep):
     return {"sizes": lambda: gate_sizes(tree), "cycles": lambda: gate_cycles(tree), "names": lambda: gate_names(tree),
             "words": lambda: gate_words(tree), "rooms": lambda: gate_rooms(tree, build), "mirror": lambda: gate_mirror(tree),
-            "clauses": lambda: gate_clauses(tree), "spdx": lambda: gate_spdx(tree), "format": lambda: gate_format(tree),
+            "clauses": lambda: gate_clauses(tree), "rows": lambda: gate_rows(tree), "spdx": lambda: gate_spdx(tree),
+            "format": lambda: gate_format(tree),
             "tidy": lambda: gate_tidy(tree, build, deep)}
 
 
@@ -394,7 +413,7 @@ def main():
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], metavar="DIR")
     parser.add_argument("--build", default="build/release", metavar="DIR", help="where the compile database is")
     parser.add_argument("--deep", action="store_true", help="tidy with the static analyser, which takes minutes")
-    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror clauses spdx format tidy; all when none is named")
+    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror clauses rows spdx format tidy; all when none is named")
     options = parser.parse_args()
     known = gates(Tree(options.root), options.build, options.deep)
     chosen = options.gate or list(known)

@@ -30,8 +30,21 @@ CLEAN = {
     "tests/test_rx.c": LICENSE + "static void\ntest_T1(void **state)\n{\n\t(void)state;\n}\n",
     "docs/rfc/2.md": "| clause | function | test |\n|---|---|---|\n| a | `tcp_rx` (tcp_rx.c) | test_rx: T1 |\n",
     "meson.build": "# SPDX-License-Identifier: BSD-3-Clause\n",
+    "tests/test_rows.c": "",
     "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
 }
+
+
+def row_tests(missing=""):
+    """A test of each row's name but one; some by a macro, some with more in their names."""
+    rows = [f"{kind}{i}" for kind, n in {"M": 22, "F": 9, "D": 18, "R": 18, "S": 20, "X": 9}.items()
+            for i in range(1, n + 1) if f"{kind}{i}" != missing]
+    tests = "".join(f"\nstatic void\ntest_{r}{'_more' if r[0] == 'S' else ''}(void **state)\n{{\n}}\n" for r in rows[22:])
+    return (f"{LICENSE}#define ROW_TEST\n/* clang-format off */\n#define ROWS(X) {' '.join(f'X({r})' for r in rows[:22])}\n"
+            f"/* clang-format on */\n{tests}")
+
+
+CLEAN["tests/test_rows.c"] = row_tests()
 
 
 def function(name, lines):
@@ -83,6 +96,9 @@ PLANTED = (
     ("words", "tcp/tcp_x.c", LICENSE + "typedef struct { int a; } x;\n", "tcp/tcp_x.c:2: structs"),
     ("words", "tcp/tcp_x.c", LICENSE + '#include "../cm/cm.h"\n', "tcp/tcp_x.c:2: a header is included by its name"),
     ("words", "tcp/tcp_x.c", LICENSE + "/* T" "ODO */\n", "tcp/tcp_x.c:2: T" "ODO"),
+    ("rows", "tests/test_rows.c", row_tests("S8"), "no test_S8"),
+    ("rows", "tests/test_rows.c", row_tests("M22"), "no test_M22"),
+    ("rows", "tests/test_rows.c", row_tests().replace("test_X9", "test_X90"), "no test_X9"),
     ("mirror", "tcp/tcp_x.c", function("tcp_x", 4), "tcp/tcp_x.c:1: tests/unit/tcp/test_tcp_x.c is missing"),
     ("mirror", "ddp_rdmap/iw_mr.c", function("iw_mr", 4), "iw_mr.c:1: tests/unit/ddp_rdmap/test_mr.c is missing"),
     ("mirror", "tcp/tcp_x.h", LICENSE, "tcp/tcp_x.h:1: not among the headers of tcp/meson.build"),

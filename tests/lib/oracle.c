@@ -21,6 +21,7 @@ struct area {
 
 struct grant {
 	struct iw_mr *mr;
+	uint32_t stag; /* by a request: under this one; 0: by a call */
 	uint8_t *p;
 	uint64_t len;
 };
@@ -135,16 +136,28 @@ oracle_granted(struct iw_mr *mr, void *addr, uint64_t len)
 	run.grant[run.grants++] = (struct grant){.mr = mr, .p = addr, .len = len};
 }
 
-/* Octets that no other registration covers are secret again. */
 void
-oracle_ungranted(const struct iw_mr *mr)
+oracle_mapped(const struct iw_fast_reg *reg)
+{
+	for (uint32_t i = 0; i < reg->num_iov; i++) {
+		uint32_t n = run.grants;
+
+		oracle_granted(reg->mr, reg->iov[i].addr, reg->iov[i].length);
+		if (run.grants > n)
+			run.grant[n].stag = reg->rkey;
+	}
+}
+
+/* Octets that no other registration covers are secret again. */
+static void
+take_back(const struct iw_mr *mr, uint32_t stag)
 {
 	oracle_check_memory();
 	for (uint32_t i = 0; i < run.grants; i++) {
 		struct grant g = run.grant[i];
 		const uint8_t *p = g.p, *end = g.p + g.len;
 
-		if (g.mr != mr)
+		if (mr ? g.mr != mr : g.stag != stag)
 			continue;
 		run.grant[i--] = run.grant[--run.grants];
 		while (p < end) {
@@ -154,6 +167,19 @@ oracle_ungranted(const struct iw_mr *mr)
 			p = to;
 		}
 	}
+}
+
+void
+oracle_ungranted(const struct iw_mr *mr)
+{
+	take_back(mr, 0);
+}
+
+void
+oracle_invalidated(uint32_t stag)
+{
+	if (stag)
+		take_back(NULL, stag);
 }
 
 /* ---- O4: frames ---- */

@@ -18,7 +18,15 @@
 
 struct posted {
 	uint64_t wr_id;
+	uint32_t takes_back; /* STag that it invalidates here; 0: none */
 	bool signalled;
+};
+
+/* Receives of an SRQ, as posted; what completed is closed up. */
+struct srq_book {
+	const struct iw_srq *srq;
+	uint64_t *wr_id;
+	uint32_t n;
 };
 
 struct queue {
@@ -29,12 +37,17 @@ struct queue {
 
 struct qp_book {
 	const struct iw_qp *qp;
+	const struct iw_srq *srq; /* its receives come from there; NULL: from its own queue */
 	struct queue sq, rq;
 	bool terminated; /* a Terminate was filled */
 	bool gone;       /* destroyed: what was flushed can still be read, until its memory is another QP's */
 	uint32_t at;     /* octets filled */
 };
 
+#define SRQS 16
+
+static struct srq_book srq_book[SRQS];
+static uint32_t srq_books;
 static struct qp_book book[QPS];
 static uint32_t books;
 static uint64_t fpdus, terminates;
@@ -46,6 +59,9 @@ oracle_qp_begin(void)
 		free(book[i].sq.wr);
 		free(book[i].rq.wr);
 	}
+	for (uint32_t i = 0; i < srq_books; i++)
+		free(srq_book[i].wr_id);
+	srq_books = 0;
 	memset(book, 0, sizeof(book));
 	books = 0;
 	fpdus = terminates = 0;
@@ -63,6 +79,14 @@ oracle_terminates(void)
 	return terminates;
 }
 
+static const struct iw_srq *
+srq_of(const struct iw_qp *qp)
+{
+	struct iw_qp_info info;
+
+	return iw_qp_query(qp, &info) == 0 ? info.srq : NULL;
+}
+
 static struct qp_book *
 book_of(const struct iw_qp *qp)
 {
@@ -71,6 +95,7 @@ book_of(const struct iw_qp *qp)
 			return &book[i];
 	assert_true(books < QPS);
 	book[books].qp = qp;
+	book[books].srq = srq_of(qp);
 	book[books].sq.wr = malloc(DEPTH * sizeof(struct posted));
 	book[books].rq.wr = malloc(DEPTH * sizeof(struct posted));
 	return &book[books++];
@@ -83,15 +108,15 @@ book_for_post(const struct iw_qp *qp)
 	struct qp_book *b = book_of(qp);
 
 	if (b->gone)
-		*b = (struct qp_book){.qp = qp, .sq.wr = b->sq.wr, .rq.wr = b->rq.wr};
+		*b = (struct qp_book){.qp = qp, .srq = srq_of(qp), .sq.wr = b->sq.wr, .rq.wr = b->rq.wr};
 	return b;
 }
 
 static void
-push(struct queue *q, uint64_t wr_id, bool signalled)
+push(struct queue *q, uint64_t wr_id, bool signalled, uint32_t takes_back)
 {
 	assert_true(q->head - q->tail < DEPTH);
-	q->wr[q->head++ % DEPTH] = (struct posted){wr_id, signalled};
+	q->wr[q->head++ % DEPTH] = (struct posted){wr_id, takes_back, signalled};
 }
 
 /* A local request, or a Read whose STag cannot be invalidated, that fails by itself: the stream goes on. */
@@ -116,10 +141,14 @@ complete(struct queue *q, const struct iw_wc *wc)
 		if (p.wr_id != wc->wr_id && (p.signalled || q->failed))
 			fail_msg("O2: wr_id %llu completes, but %llu was due", (unsigned long long)wc->wr_id,
 				 (unsigned long long)p.wr_id);
+		if (p.wr_id != wc->wr_id && !q->failed)
+			oracle_invalidated(p.takes_back);
 	} while (p.wr_id != wc->wr_id);
 	if (q->failed && wc->status == IW_WC_SUCCESS)
 		fail_msg("O2: success behind an error, wr_id %llu", (unsigned long long)wc->wr_id);
 	q->failed |= wc->status != IW_WC_SUCCESS && !fails_alone(wc);
+	if (wc->status == IW_WC_SUCCESS)
+		oracle_invalidated(p.takes_back);
 }
 
 /* ---- O5 ---- */
@@ -169,15 +198,79 @@ oracle_filled(const struct iw_qp *qp, const struct rte_mbuf *m, uint32_t n)
 void
 oracle_posted_send(const struct iw_qp *qp, const struct iw_send_wr *wr, const struct iw_send_wr *stop)
 {
-	for (; wr && wr != stop; wr = wr->next)
-		push(&book_for_post(qp)->sq, wr->wr_id, qp->sig_all || wr->flags & IW_SEND_SIGNALED);
+	for (; wr && wr != stop; wr = wr->next) {
+		bool inv = wr->opcode == IW_WR_LOCAL_INV || wr->opcode == IW_WR_RDMA_READ_INV;
+
+		push(&book_for_post(qp)->sq, wr->wr_id, qp->sig_all || wr->flags & IW_SEND_SIGNALED,
+		     inv ? wr->invalidate_rkey : 0);
+		if (wr->opcode == IW_WR_FAST_REG)
+			oracle_mapped(&wr->reg);
+	}
 }
 
 void
 oracle_posted_recv(const struct iw_qp *qp, const struct iw_recv_wr *wr, const struct iw_recv_wr *stop)
 {
 	for (; wr && wr != stop; wr = wr->next)
-		push(&book_for_post(qp)->rq, wr->wr_id, true);
+		push(&book_for_post(qp)->rq, wr->wr_id, true, 0);
+}
+
+/* ---- shared receive queues ---- */
+
+static struct srq_book *
+srq_book_of(const struct iw_srq *srq)
+{
+	for (uint32_t i = 0; i < srq_books; i++)
+		if (srq_book[i].srq == srq)
+			return &srq_book[i];
+	assert_true(srq_books < SRQS);
+	srq_book[srq_books] = (struct srq_book){.srq = srq, .wr_id = malloc(DEPTH * sizeof(uint64_t))};
+	return &srq_book[srq_books++];
+}
+
+void
+oracle_posted_srq(const struct iw_srq *srq, const struct iw_recv_wr *wr, const struct iw_recv_wr *stop)
+{
+	struct srq_book *b = srq_book_of(srq);
+
+	for (; wr && wr != stop; wr = wr->next) {
+		assert_true(b->n < DEPTH);
+		b->wr_id[b->n++] = wr->wr_id;
+	}
+}
+
+/* What is still posted is forgotten. */
+void
+oracle_srq_destroyed(const struct iw_srq *srq)
+{
+	srq_book_of(srq)->n = 0;
+}
+
+/* Streams take receives in the order of their posts, but whose message is whole first completes first. */
+static void
+complete_shared(const struct iw_srq *srq, const struct iw_wc *wc)
+{
+	struct srq_book *b = srq_book_of(srq);
+
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->wr_id[i] == wc->wr_id) {
+			memmove(b->wr_id + i, b->wr_id + i + 1, (--b->n - i) * sizeof(b->wr_id[0]));
+			return;
+		}
+	fail_msg("O2: a shared receive completes that is not posted, wr_id %llu", (unsigned long long)wc->wr_id);
+}
+
+static void
+complete_recv(struct qp_book *b, const struct iw_wc *wc)
+{
+	if (!b->srq) {
+		complete(&b->rq, wc);
+		return;
+	}
+	complete_shared(b->srq, wc);
+	if (b->rq.failed && wc->status == IW_WC_SUCCESS)
+		fail_msg("O2: success behind an error, wr_id %llu", (unsigned long long)wc->wr_id);
+	b->rq.failed |= wc->status != IW_WC_SUCCESS;
 }
 
 void
@@ -185,10 +278,12 @@ oracle_completed(const struct iw_wc *wc)
 {
 	struct qp_book *b = book_of(wc->qp);
 
-	if (wc->opcode != IW_WC_RECV)
+	if (wc->opcode == IW_WC_RECV)
+		complete_recv(b, wc);
+	else
 		complete(&b->sq, wc);
-	else if (b->rq.head > 0) /* else it came from a shared queue */
-		complete(&b->rq, wc);
+	if (wc->flags & IW_WC_WITH_INV)
+		oracle_invalidated(wc->invalidated_rkey);
 }
 
 /* What it flushes can still be read, until its memory is another QP's. */

@@ -7,6 +7,14 @@ struct iw_mr *__real_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint3
 struct iw_mr *__wrap_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);
 struct iw_mr *__real_iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err);
 struct iw_mr *__wrap_iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access, int *err);
+struct iw_mr *__real_iw_mr_reg_iov(struct iw_pd *pd, const struct iw_iov *iov, uint32_t n, uint64_t iova,
+				   uint32_t access, int *err);
+struct iw_mr *__wrap_iw_mr_reg_iov(struct iw_pd *pd, const struct iw_iov *iov, uint32_t n, uint64_t iova,
+				   uint32_t access, int *err);
+int __real_iw_post_srq_recv(struct iw_srq *srq, const struct iw_recv_wr *wr, const struct iw_recv_wr **bad);
+int __wrap_iw_post_srq_recv(struct iw_srq *srq, const struct iw_recv_wr *wr, const struct iw_recv_wr **bad);
+int __real_iw_srq_destroy(struct iw_srq *srq);
+int __wrap_iw_srq_destroy(struct iw_srq *srq);
 int __real_iw_mr_dereg(struct iw_mr *mr);
 int __wrap_iw_mr_dereg(struct iw_mr *mr);
 int __real_iw_post_send(struct iw_qp *qp, const struct iw_send_wr *wr, const struct iw_send_wr **bad);
@@ -17,8 +25,8 @@ int __real_iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max);
 int __wrap_iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max);
 int __real_iw_qp_destroy(struct iw_qp *qp);
 int __wrap_iw_qp_destroy(struct iw_qp *qp);
-uint32_t __real_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
-uint32_t __wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
+uint32_t __real_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
+uint32_t __wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
 
 struct iw_mr *
 __wrap_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err)
@@ -36,6 +44,38 @@ __wrap_iw_mr_reg_qp(struct iw_qp *qp, void *addr, uint64_t len, uint32_t access,
 
 	oracle_granted(mr, addr, len);
 	return mr;
+}
+
+struct iw_mr *
+__wrap_iw_mr_reg_iov(struct iw_pd *pd, const struct iw_iov *iov, uint32_t n, uint64_t iova, uint32_t access, int *err)
+{
+	struct iw_mr *mr = __real_iw_mr_reg_iov(pd, iov, n, iova, access, err);
+
+	for (uint32_t i = 0; mr && i < n; i++)
+		oracle_granted(mr, iov[i].addr, iov[i].length);
+	return mr;
+}
+
+int
+__wrap_iw_post_srq_recv(struct iw_srq *srq, const struct iw_recv_wr *wr, const struct iw_recv_wr **bad)
+{
+	const struct iw_recv_wr *stop = NULL;
+	int err = __real_iw_post_srq_recv(srq, wr, &stop);
+
+	oracle_posted_srq(srq, wr, stop);
+	if (bad)
+		*bad = stop;
+	return err;
+}
+
+int
+__wrap_iw_srq_destroy(struct iw_srq *srq)
+{
+	int err = __real_iw_srq_destroy(srq);
+
+	if (err == 0)
+		oracle_srq_destroyed(srq);
+	return err;
 }
 
 int
@@ -93,9 +133,9 @@ __wrap_iw_qp_destroy(struct iw_qp *qp)
 }
 
 uint32_t
-__wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns)
+__wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns)
 {
-	uint32_t n = __real_rdmap_tx_fill(qp, m, room, now_ns);
+	uint32_t n = __real_rdmap_tx_fill(qp, m, room, sum, now_ns);
 
 	oracle_filled(qp, m, n);
 	return n;

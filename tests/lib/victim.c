@@ -72,7 +72,7 @@ static int
 on_request(struct victim *v, struct victim_conn *c, const struct iw_cm_event *event)
 {
 	c->request = *event;
-	if (v->reject)
+	if (v->reject || (v->only && memcmp(v->only->ip, event->peer.ip, sizeof(event->peer.ip)) != 0))
 		return 1;
 	c->qp = make_qp(v);
 	oracle_cm_accepted(v->engine, c->id);

@@ -96,14 +96,14 @@ int iw_cm_destroy(struct iw_engine *engine, iw_cm_id id);
 int iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, int backlog);
 
 /* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and unused; it moves to RTS
- * before CONNECT_REPLY(0).  -IW_E_INVAL, -IW_E_STALE (qp), -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
+ * before CONNECT_REPLY(0).  -IW_E_INVAL, -IW_E_TOOBIG (private data), -IW_E_STALE (qp), -IW_E_ADDRNOTAVAIL,
+ * -IW_E_NOMEM. */
 int iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
 		  const struct iw_cm_attr *attr);
 
-/* Answers a CONNECT_REQUEST.  accept: -IW_E_INVAL (state or arguments; the id stays), -IW_E_STALE (qp; likewise),
- * -IW_E_CONNRESET (the
- * peer has gone; the id is IDLE).  The QP is in RTS when it returns 0, but sends nothing before the peer's
- * first FPDU (RFC 5044 §7.1.2). */
+/* Answers a CONNECT_REQUEST.  -IW_E_INVAL (state or arguments), -IW_E_TOOBIG (private data), -IW_E_STALE (qp): the id
+ * stays as it is; -IW_E_CONNRESET: the peer has gone, the id is IDLE.  The QP is in RTS when it returns 0, but sends
+ * nothing before the peer's first FPDU (RFC 5044 §7.1.2). */
 int iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr);
 int iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, uint16_t private_len);
 
@@ -113,6 +113,24 @@ int iw_cm_disconnect(struct iw_engine *engine, iw_cm_id id, bool abrupt);
 enum iw_cm_state iw_cm_state(struct iw_engine *engine, iw_cm_id id);
 int iw_cm_set_context(struct iw_engine *engine, iw_cm_id id, void *context);
 int iw_cm_addrs(struct iw_engine *engine, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer);
+
+/* What a stream cost so far, for whoever has to find the one that keeps a host busy and brings nothing (RFC 5042
+ * §6.4.2, §6.4.4), and may then end it.  A count of 16 bits that has reached 65,535
+ * stays there. */
+struct iw_cm_load {
+	uint64_t active_ns;         /* when an FPDU came or went last (or the stream began): iw_engine_now() */
+	uint32_t rx_fpdus;          /* of these: */
+	uint16_t rx_small_fpdus;    /* shorter than 64 octets */
+	uint16_t rx_split_fpdus;    /* that did not lie in one packet, or with markers */
+	uint16_t rx_empty_segments; /* without payload, and not the end of a message */
+	uint16_t rx_out_of_order;   /* TCP segments out of order */
+	uint16_t rx_duplicates;     /* with nothing new */
+	uint16_t rx_outside_window; /* beyond the window: also zero-window probes */
+	uint16_t rx_duplicate_acks;
+	uint64_t retransmits; /* of ours */
+};
+/* -IW_E_INVAL, -IW_E_STALE; -IW_E_NOTCONN: no stream, or not yet. */
+int iw_cm_load(struct iw_engine *engine, iw_cm_id id, struct iw_cm_load *load);
 
 const char *iw_cm_event_name(int type);
 const char *iw_cm_state_name(int state);

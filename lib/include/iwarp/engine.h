@@ -51,7 +51,11 @@ struct iw_engine_params {
 	uint16_t rx_ring, tx_ring; /* descriptors; 0: 1024 */
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
 	bool profile_datacenter;   /* RTO floor 5 ms, DCTCP: for switches that mark early, and both ends alike */
-	bool no_ecn;               /* neither ask for ECN nor agree to it */
+	uint32_t fpdu_timeout_ms;  /* for an FPDU that a peer has begun to be finished, else its stream is reset; should
+				      not be below the user timeout of its connections; 0: 100 s, as that */
+	uint32_t reap_idle_ms; /* when fewer than 1/16 of the ids or connections are free, streams without an FPDU for
+				  so long are reset (RFC 5042 §6.4.2): CLOSE(-IW_E_CONNABORTED); 0: never */
+	bool no_ecn;           /* neither ask for ECN nor agree to it */
 	enum iw_congestion congestion;
 	const uint8_t *secret; /* 32 octets, to be kept over restarts; NULL: random */
 };
@@ -60,6 +64,28 @@ struct iw_engine_params {
  * -IW_E_NODEV, -IW_E_PORT, -IW_E_NOMEM, -IW_E_INVAL.  `why` (may be NULL) gets one line for the user. */
 struct iw_engine *iw_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, int *err, char *why,
 				   size_t why_len);
+
+/* How the segments of a connection reach the engine that has it, on a port with several. */
+enum iw_steering {
+	IW_STEERING_NONE, /* there is one engine */
+	IW_STEERING_RSS,  /* the port hashes, and source ports are chosen so that answers come to their engine */
+	IW_STEERING_FLOW, /* rules spread connections over the queues; who began one may have to be handed its answers
+			   */
+	IW_STEERING_PORT, /* so does the port, by a way of its own */
+	IW_STEERING_SOFTWARE /* there are fewer queues than engines: those with one hand over what is others' */
+};
+
+#define IW_MAX_ENGINES 64 /* of one port */
+
+/* Creates n engines on one port, with its addresses in common and a queue for each as far as it has so many.  What is
+ * received by the wrong one is handed over; so any of them may listen and connect, and each may be polled by a thread
+ * of its own.  They are engines[0..n-1]; engines[0] speaks for the host (ping), so it should go last.  Of IPv6 autoconf
+ * is for single engines.  0, or as iw_engine_create(), and then there is none. */
+int iw_engines_create(struct iw_domain *domain, const struct iw_engine_params *params, uint32_t n,
+		      struct iw_engine **engines, char *why, size_t why_len);
+enum iw_steering iw_engines_steering(const struct iw_engine *engine);
+/* "RSS" and the like, for people. */
+const char *iw_engines_steering_name(enum iw_steering steering);
 
 /* Destroys it with everything that hangs off it: calls that wait are run, peers are told by RST.  From inside a handler
  * it happens at the end of that poll. */
@@ -140,6 +166,10 @@ int iw_port_probe(uint16_t port_id, uint32_t wait_ms, struct iw_port_info *info)
 /* Two DPDK ports joined by rings that hand mbufs across without copying: what one sends the other receives.
  * name: unique in the process.  0 or -IW_E_NOMEM, -IW_E_INVAL. */
 int iw_wire_create(const char *name, uint32_t ring_size, uint16_t *port_a, uint16_t *port_b);
+/* The same with several queues, at most IW_WIRE_QUEUES: what leaves by one is received by the one of that number, so
+ * both ends need an engine for each. */
+#define IW_WIRE_QUEUES 16
+int iw_wire_create_queues(const char *name, uint32_t ring_size, uint32_t queues, uint16_t *port_a, uint16_t *port_b);
 void iw_wire_destroy(uint16_t port_a, uint16_t port_b);
 
 /* RDMA devices that rdma-core sees, for `info` and for hints when a port is missing. */

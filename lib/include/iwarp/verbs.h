@@ -95,6 +95,12 @@ struct iw_mr *iw_mr_create_fast(struct iw_engine *engine, struct iw_pd *pd, uint
  * -IW_E_STALE.  Any thread, one at a time for each domain. */
 int iw_mr_dereg(struct iw_mr *mr);
 
+/* A look for a mistake of ours, not of a peer's (RFC 5042 §6.3.6): how many pieces of memory are open to peers by two
+ * registrations or windows of different PDs or QPs at a time, one of which lets them write: what one peer writes
+ * another may read or spoil.  Takes time and memory as there are registrations.  -IW_E_INVAL, -IW_E_NOMEM.  Between the
+ * polls of all engines of the domain. */
+int iw_mr_aliases(struct iw_domain *domain);
+
 /* Keys of a registration: the local one for SGEs, the remote one (STag) to be sent to the peer.  0 when mr is NULL or
  * stale.  Of a fast registration: as of the last IW_WR_FAST_REG that was posted. */
 uint32_t iw_mr_lkey(const struct iw_mr *mr);

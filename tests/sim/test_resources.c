@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers that take what is scarce, or make much work of little (RFC 5042 §6.4): a whole engine against peers made by
+ * hand.  The rows S10, S19, X5 and X7. */
+#include <iwarp/err.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cksum.h"
+#include "iw_time.h"
+#include "mpa_hdr.h"
+#include "oracle.h"
+#include "raw.h"
+#include "victim.h"
+
+#define CONNS 16
+
+static struct sim *s;
+static struct victim v;
+static struct raw a; /* an honest peer */
+static uint8_t octets[8192];
+
+static void
+open_world(const struct engine_params *params, uint32_t hosts)
+{
+	s = malloc(sizeof(*s));
+	sim_init_params(s, 7, hosts, params);
+	victim_init(&v, s, 0);
+	v.recvs = 1;
+	victim_listen(&v);
+	assert_true(raw_open(&a, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_start(&a));
+}
+
+/* The honest peer can still write. */
+static void
+check_honest(const char *text)
+{
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, iw_mr_rkey(v.mr[VICTIM_RW]), (uintptr_t)victim_at(&v, VICTIM_RW));
+
+	raw_send(&a, octets, raw_fpdu(octets, &h, text, 8));
+	raw_run(&a, IW_MS);
+	assert_memory_equal(victim_at(&v, VICTIM_RW), text, 8);
+	assert_false(raw_ended(&a));
+}
+
+static void
+close_world(void)
+{
+	check_honest("the end.");
+	raw_close(&a);
+	victim_fini(&v);
+	sim_run(s, 200 * IW_SEC);
+	sim_fini(s);
+	free(s);
+}
+
+static uint32_t
+count_closed(int status)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v.conns; i++)
+		n += v.conn[i].closed && v.conn[i].status == status;
+	return n;
+}
+
+/* Idle streams go when places are short and the administrator allows it, not before they are old enough; who works
+ * stays. */
+static void
+idle_streams(uint64_t reap_idle_ns, uint32_t reaped)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS, .cm.reap_idle_ns = reap_idle_ns};
+	struct raw many[CONNS - 2], more;
+
+	open_world(&params, 3);
+	for (uint32_t i = 0; i < CONNS - 3; i++) /* one short of low water */
+		assert_true(raw_open(&many[i], s, 2, 0, VICTIM_PORT) && raw_start(&many[i]));
+	for (uint32_t i = 0; i < 15; i++) {
+		check_honest("i work..");
+		raw_run(&a, IW_SEC);
+	}
+	assert_int_equal(count_closed(-IW_E_CONNABORTED), 0);
+	assert_true(raw_open(&many[CONNS - 3], s, 2, 0, VICTIM_PORT) && raw_start(&many[CONNS - 3]));
+	raw_run(&a, IW_SEC);
+	assert_int_equal(count_closed(-IW_E_CONNABORTED), reaped);
+	assert_false(v.conn[0].closed || v.conn[CONNS - 2].closed); /* who works, and who is new */
+	check_honest("still do");
+	if (reaped) {
+		assert_true(raw_open(&more, s, 2, 0, VICTIM_PORT) && raw_start(&more));
+		raw_close(&more);
+	}
+	for (uint32_t i = 0; i < CONNS - 2; i++)
+		raw_close(&many[i]);
+	close_world();
+}
+
+static void
+test_S10(void **state)
+{
+	(void)state;
+	idle_streams(10 * IW_SEC, 1);
+	idle_streams(3600 * IW_SEC, 0);
+	idle_streams(0, 0);
+}
+
+/* An access list is the handler's: the Request names the peer before anything is given out.  Who is not on it gets a
+ * reject, no QP and no STag. */
+static void
+test_S19(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS};
+	struct iw_addr friend = sim_addr(1, 0);
+	struct raw b;
+
+	(void)state;
+	open_world(&params, 3);
+	v.only = &friend;
+	for (uint32_t i = 0; i < 50; i++) { /* more often than there are places */
+		assert_true(raw_open(&b, s, 2, 0, VICTIM_PORT));
+		assert_false(raw_start(&b));
+		assert_true(b.len >= 20 && b.in[16] & 0x20); /* R */
+		assert_null(v.conn[v.conns - 1].qp);
+		raw_close(&b);
+	}
+	assert_int_equal(rdmap_qp_count(v.engine->rdmap), 1);
+	close_world();
+}
+
+/* All flows of a peer aimed at one engine: that has its limit, what it has taken goes on, and another engine does not
+ * notice.  (Which engine a flow reaches is hard to aim: the port's hash key is drawn at its start.) */
+static void
+test_X5(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS};
+	struct raw many[2 * CONNS], other;
+	uint32_t up = 0;
+	struct victim w;
+
+	(void)state;
+	open_world(&params, 4);
+	victim_init(&w, s, 3);
+	victim_listen(&w);
+	for (uint32_t i = 0; i < CONNS - 1; i++)
+		up += raw_open(&many[i], s, 2, 0, VICTIM_PORT) && raw_start(&many[i]);
+	assert_true(up > 0 && up < CONNS);
+	check_honest("my place");
+	assert_true(raw_open(&other, s, 1, 3, VICTIM_PORT) && raw_start(&other));
+	raw_close(&other);
+	for (uint32_t i = 0; i < CONNS - 1; i++)
+		raw_close(&many[i]);
+	victim_fini(&w);
+	close_world();
+}
+
+/* ---- X7: what host 2 sends is changed under way, its checksum made right ---- */
+
+enum { ETH = 14, IP = 20 };
+
+static struct {
+	uint16_t mss;
+	bool window; /* of one octet, not scaled */
+} tiny;
+
+static void
+set(uint8_t *p, uint32_t value, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		p[i] = (uint8_t)(value >> 8 * (n - 1 - i));
+}
+
+static void
+change_options(uint8_t *tcp, uint32_t len)
+{
+	for (uint32_t at = 20; at + 1 < len && tcp[at]; at += tcp[at] == 1 ? 1 : tcp[at + 1]) {
+		if (tcp[at] == 2)
+			set(tcp + at + 2, tiny.mss, 2);
+		else if (tcp[at] == 3)
+			tcp[at + 2] = 0;
+	}
+}
+
+static void
+change(struct sim *sim, const struct rte_mbuf *m)
+{
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *), *tcp = p + ETH + IP;
+	uint32_t len = (uint32_t)(p[ETH + 2] << 8 | p[ETH + 3]) - IP, sum;
+
+	(void)sim;
+	if (p[12] != 8 || p[13] != 0 || p[ETH + 9] != 6 || p[ETH + 15] != 3)
+		return;
+	if (tcp[13] & 2)
+		change_options(tcp, (uint32_t)(tcp[12] >> 4) * 4);
+	else if (tiny.window)
+		set(tcp + 14, 1, 2);
+	set(tcp + 16, 0, 2);
+	sum = iw_cksum_pseudo4(0xc0000203, 0xc0000201, 6, len);
+	set(tcp + 16, iw_cksum_finish(iw_cksum_add(sum, 0, tcp, len)), 2);
+}
+
+/* A Read of len octets; how many frames all hosts needed for it. */
+static uint64_t
+read_slowly(struct raw *b, uint32_t len, uint64_t ns)
+{
+	uint8_t *source = victim_at(&v, VICTIM_RO);
+	uint64_t sent = s->sent;
+	uint32_t got = 0;
+
+	raw_send(b, octets, raw_read_req(octets, 1, len, iw_mr_rkey(v.mr[VICTIM_RO]), (uintptr_t)source));
+	for (uint64_t end = s->now_ns + ns; s->now_ns < end && got < len;) {
+		raw_run(b, ns / 1000);
+		got = 0;
+		for (uint32_t at = 0; at + 2 <= b->len;) {
+			uint32_t ulpdu = mpa_hdr_length_parse(b->in + at);
+
+			if (mpa_hdr_fpdu_len(ulpdu) > b->len - at)
+				break;
+			assert_memory_equal(b->in + at + 16, source + got, ulpdu - 14);
+			got += ulpdu - 14;
+			at += mpa_hdr_fpdu_len(ulpdu);
+		}
+	}
+	assert_int_equal(got, len);
+	return s->sent - sent;
+}
+
+static void
+test_X7(void **state)
+{
+	static const uint16_t mss[] = {0, 1, 40, 88};
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS};
+	struct raw b;
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++) {
+		tiny.mss = i < 4 ? mss[i] : 1460;
+		tiny.window = i == 4;
+		open_world(&params, 3);
+		s->tap = change;
+		assert_true(raw_open(&b, s, 2, 0, VICTIM_PORT));
+		raw_send(&b, octets, raw_startup(octets, false, 0x50, 2, "\x00\x10\x00\x10", 4));
+		assert_true(raw_await(&b, 24, 300 * IW_SEC));
+		raw_forget(&b);
+		if (tiny.window) /* an octet now and then (RFC 9293 §3.8.6.2.1) */
+			assert_true(read_slowly(&b, 64, 600 * IW_SEC) < 1000);
+		else /* no less than 76 octets in a segment, whatever the peer says */
+			assert_true(read_slowly(&b, VICTIM_MR, 10 * IW_SEC) < 250);
+		check_honest("not slow");
+		raw_close(&b);
+		close_world();
+	}
+}
+
+/* The time for an unfinished FPDU can be set; who trickles octets is not saved by them. */
+static void
+test_X3_settable(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .fpdu_timeout_ns = 5 * IW_SEC};
+	struct raw b;
+
+	(void)state;
+	open_world(&params, 3);
+	assert_true(raw_open(&b, s, 2, 0, VICTIM_PORT) && raw_start(&b));
+	raw_send(&b, "\xff\xff", 2);
+	for (uint32_t i = 0; i < 4; i++) {
+		raw_run(&b, IW_SEC);
+		assert_false(raw_ended(&b));
+		raw_send(&b, "A", 1);
+	}
+	raw_run(&b, 2 * IW_SEC);
+	assert_true(b.bits & TCP_READY_RST);
+	raw_close(&b);
+	close_world();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_S10), cmocka_unit_test(test_S19),         cmocka_unit_test(test_X5),
+		cmocka_unit_test(test_X7),  cmocka_unit_test(test_X3_settable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
