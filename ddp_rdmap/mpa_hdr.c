@@ -2,7 +2,6 @@
 #include "mpa_hdr.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <string.h>
 
 #include "cursor.h"
@@ -60,34 +59,6 @@ mpa_hdr_marker_emit(uint8_t *p, uint16_t fpduptr)
 	p[0] = p[1] = 0;
 	p[2] = (uint8_t)(fpduptr >> 8);
 	p[3] = (uint8_t)fpduptr;
-}
-
-uint16_t
-mpa_hdr_length_parse(const uint8_t *p)
-{
-	return iw_be16(p);
-}
-
-void
-mpa_hdr_length_emit(uint8_t *p, uint16_t ulpdu)
-{
-	iw_be16_put(p, ulpdu);
-}
-
-uint32_t
-mpa_hdr_crc_parse(const uint8_t *p)
-{
-	uint32_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return le32toh(value);
-}
-
-void
-mpa_hdr_crc_emit(uint8_t *p, uint32_t value)
-{
-	value = htole32(value);
-	memcpy(p, &value, sizeof(value));
 }
 
 /* Octet 16 and 17; S and the enhanced words are only known together with PD_Length. */

@@ -3,8 +3,12 @@
 #ifndef MPA_HDR_H
 #define MPA_HDR_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "cursor.h"
 
 /* ---- FPDU (RFC 5044 §4.1): ULPDU_Length 2, ULPDU, pad 0..3, CRC 4 ---- */
 
@@ -71,12 +75,34 @@ uint16_t mpa_hdr_marker_parse(const uint8_t *p);
 void mpa_hdr_marker_emit(uint8_t *p, uint16_t fpduptr);
 
 /* The ULPDU_Length field: 2 octets. */
-uint16_t mpa_hdr_length_parse(const uint8_t *p);
-void mpa_hdr_length_emit(uint8_t *p, uint16_t ulpdu);
+static inline uint16_t
+mpa_hdr_length_parse(const uint8_t *p)
+{
+	return iw_be16(p);
+}
+
+static inline void
+mpa_hdr_length_emit(uint8_t *p, uint16_t ulpdu)
+{
+	iw_be16_put(p, ulpdu);
+}
 
 /* The CRC field: 4 octets, the final value of iw_crc32c_final(), least significant octet first (§4.4). */
-uint32_t mpa_hdr_crc_parse(const uint8_t *p);
-void mpa_hdr_crc_emit(uint8_t *p, uint32_t value);
+static inline uint32_t
+mpa_hdr_crc_parse(const uint8_t *p)
+{
+	uint32_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return le32toh(value);
+}
+
+static inline void
+mpa_hdr_crc_emit(uint8_t *p, uint32_t value)
+{
+	value = htole32(value);
+	memcpy(p, &value, sizeof(value));
+}
 
 /* ---- Start-up frames (RFC 5044 §7.1.1, RFC 6581 §6, §9) ---- */
 

@@ -13,8 +13,8 @@
 #include "rdmap_verbs.h"
 #include "wr_kind.h"
 
-/* FPDUs in one mbuf: small ones share it (design D3), but not without end. */
-#define FPDUS_MAX 32
+/* FPDUs in one mbuf: small ones share it (design D3), but not without end.  A packet costs as much as four of them. */
+#define FPDUS_MAX 64
 /* Room for one FPDU of the least MULPDU, however small the segments are: tcp cuts it then. */
 #define ROOM_MIN (MPA_HDR_MULPDU_MIN + MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + 2 + MPA_HDR_MARKER_LEN)
 

@@ -24,10 +24,17 @@ iw_crc32c_sse42(uint32_t state, const void *p, size_t n)
 {
 	const uint8_t *b = p;
 	uint64_t crc = state, word;
+	uint32_t half;
 
 	for (; n >= 8; n -= 8, b += 8) {
 		memcpy(&word, b, 8);
 		crc = _mm_crc32_u64(crc, word);
+	}
+	if (n >= 4) { /* FPDUs are whole words of 32 bits */
+		memcpy(&half, b, 4);
+		crc = _mm_crc32_u32((uint32_t)crc, half);
+		n -= 4;
+		b += 4;
 	}
 	for (; n > 0; n--)
 		crc = _mm_crc32_u8((uint32_t)crc, *b++);

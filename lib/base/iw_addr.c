@@ -6,55 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
 /* A scope in text is a port index of 16 bits. */
 #define SCOPE_MAX (UINT32_C(1) + UINT16_MAX)
-
-bool
-iw_addr_is_v4(const struct iw_addr *a)
-{
-	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
-}
-
-uint32_t
-iw_addr_v4(const struct iw_addr *a)
-{
-	const uint8_t *p = a->ip + sizeof(mapped);
-
-	return iw_addr_is_v4(a) ? (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3] : 0;
-}
-
-struct iw_addr
-iw_addr_from_v4(uint32_t ip, uint16_t port)
-{
-	struct iw_addr a = {.port = port};
-
-	memcpy(a.ip, mapped, sizeof(mapped));
-	for (int i = 0; i < 4; i++)
-		a.ip[12 + i] = (uint8_t)(ip >> (24 - 8 * i));
-	return a;
-}
-
-bool
-iw_addr_is_any(const struct iw_addr *a)
-{
-	static const uint8_t any[16];
-
-	return memcmp(a->ip, any, sizeof(any)) == 0 || (iw_addr_is_v4(a) && iw_addr_v4(a) == 0);
-}
-
-bool
-iw_addr_is_link_local(const struct iw_addr *a)
-{
-	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
-}
-
-bool
-iw_addr_eq_ip(const struct iw_addr *a, const struct iw_addr *b)
-{
-	return memcmp(a->ip, b->ip, sizeof(a->ip)) == 0 && a->scope == b->scope;
-}
 
 /* A port index in decimal, as scope; 0 when it is none. */
 static uint32_t

@@ -16,8 +16,10 @@ uint64_t
 iw_sum(const void *p, size_t n)
 {
 #ifdef __x86_64__
+	size_t rest = n % IW_SUM_AVX2_VECTOR, whole = n - rest;
+
 	if (n >= AVX2_FROM && iw_sum_avx2_usable())
-		return iw_sum_avx2(p, n);
+		return iw_sum_avx2(p, whole) + iw_sum_short((const uint8_t *)p + whole, rest);
 #endif
 	return iw_sum_scalar(p, n);
 }

@@ -2,11 +2,12 @@
 #include "sum_avx2.h"
 
 #ifdef __x86_64__
-#include "sum.h"
+#include <assert.h>
+
 #include "sum_add.h"
 
 #define TARGET __attribute__((target("avx2,tune=haswell")))
-#define VECTOR 32
+#define VECTOR IW_SUM_AVX2_VECTOR
 
 TARGET static inline __attribute__((always_inline)) __m256i
 load(const uint8_t *p)
@@ -19,18 +20,16 @@ iw_sum_avx2(const void *p, size_t n)
 {
 	struct iw_sum_add a = {_mm256_setzero_si256(), _mm256_setzero_si256()}, b = a;
 	const uint8_t *o = (const uint8_t *)p;
-	uint64_t sum;
 
+	assert(n % VECTOR == 0);
 	for (; n >= 4 * VECTOR; n -= 4 * VECTOR, o += 4 * VECTOR) {
 		iw_sum_add(&a, load(o));
 		iw_sum_add(&b, load(o + VECTOR));
 		iw_sum_add(&a, load(o + 2 * VECTOR));
 		iw_sum_add(&b, load(o + 3 * VECTOR));
 	}
-	for (; n >= VECTOR; n -= VECTOR, o += VECTOR)
+	for (; n > 0; n -= VECTOR, o += VECTOR)
 		iw_sum_add(&a, load(o));
-	sum = iw_sum_add_total(&a) + iw_sum_add_total(&b);
-	_mm256_zeroupper();
-	return sum + iw_sum_short(o, n);
+	return iw_sum_add_total(&a) + iw_sum_add_total(&b);
 }
 #endif

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #ifdef __x86_64__
+#define IW_SUM_AVX2_VECTOR 32 /* octets */
+
 /* This CPU has them. */
 static inline bool
 iw_sum_avx2_usable(void)
@@ -15,7 +17,7 @@ iw_sum_avx2_usable(void)
 	return __builtin_cpu_supports("avx2");
 }
 
-/* As iw_sum(); only when usable. */
+/* As iw_sum(), of whole vectors: n is a multiple of IW_SUM_AVX2_VECTOR; only when usable. */
 uint64_t iw_sum_avx2(const void *p, size_t n);
 #endif
 

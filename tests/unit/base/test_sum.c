@@ -63,7 +63,7 @@ test_every_length(void **state)
 		assert_int_equal(iw_sum_fold(iw_sum(p + align, n)), by_definition(p + align, n));
 		assert_int_equal(iw_sum_fold(iw_sum_scalar(p + align, n)), by_definition(p + align, n));
 		if (iw_sum_avx2_usable())
-			assert_int_equal(iw_sum_avx2(p + align, n), iw_sum_scalar(p + align, n));
+			assert_int_equal(iw_sum(p + align, n), iw_sum_scalar(p + align, n));
 		free(p);
 	}
 }

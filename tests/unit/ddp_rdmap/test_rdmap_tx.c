@@ -113,6 +113,23 @@ test_small_ones_share(void **state)
 	pair_close(&p);
 }
 
+/* Only what is ready is there to share; 64 in one mbuf, however much room there is. */
+static void
+test_sharing_ends(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, &(struct pair_opts){.room = 8948});
+	for (int i = 0; i < 60; i++)
+		assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	assert_int_equal(pair_fill(&p, &p.a), 1);
+	for (int i = 0; i < 65; i++)
+		assert_int_equal(pair_send(&p.a, 1, NULL, 0, 0, 0), 0);
+	assert_int_equal(pair_fill(&p, &p.a), 2);
+	pair_close(&p);
+}
+
 /* The ORD limits Reads; what is behind them in the queue waits too. */
 static void
 test_ord_limit(void **state)
@@ -458,6 +475,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_segmentation),
 		cmocka_unit_test(test_small_ones_share),
+		cmocka_unit_test(test_sharing_ends),
 		cmocka_unit_test(test_ord_limit),
 		cmocka_unit_test(test_no_ord_no_read),
 		cmocka_unit_test(test_fence),
