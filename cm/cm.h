@@ -56,6 +56,8 @@ void cm_qp_gone(struct cm *cm, struct iw_qp *qp, uint64_t now_ns);
  * stream itself during start-up; afterwards it looks at FIN, RST, TIMEOUT, UNREACH and CLOSED only, and holds them
  * back, asking for another entry, while octets before them are still being taken (design: flushed before CLOSE). */
 void cm_tcp_ready(struct cm *cm, const struct tcp_ready *ready, uint64_t now_ns);
+/* An entry for this id comes soon: its memory is fetched.  Any handle will do. */
+void cm_id_prefetch(const struct cm *cm, iw_cm_id id);
 /* Every entry of rdmap's list, after what was filled has been appended (a FIN follows a Terminate).  A Terminate is
  * filled without a grant. */
 void cm_qp_out(struct cm *cm, const struct rdmap_out *out, uint64_t now_ns);

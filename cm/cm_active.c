@@ -4,6 +4,7 @@
 #include <iwarp/err.h>
 #include <string.h>
 
+#include "cm_attr.h"
 #include "cm_close.h"
 #include "cm_frame.h"
 #include "cm_qp.h"
@@ -12,14 +13,6 @@
 #define CONNECT_TIMEOUT_NS (10 * IW_SEC)
 
 static const struct iw_cm_attr defaults;
-
-static bool
-attr_is_good(const struct iw_cm_attr *a)
-{
-	if (a->private_len > mpa_hdr_private_max(!a->revision_1) || (a->private_len && !a->private_data))
-		return false;
-	return !(a->require_peer_to_peer && (a->no_peer_to_peer || a->revision_1));
-}
 
 static uint64_t
 or_default(uint64_t n, uint64_t unit_ns, uint64_t def_ns)
@@ -30,19 +23,13 @@ or_default(uint64_t n, uint64_t unit_ns, uint64_t def_ns)
 static void
 take_attr(struct cm_setup *s, const struct iw_cm_attr *a)
 {
+	cm_attr_take(s, a);
 	s->local.revision = a->revision_1 ? 1 : 2;
-	s->local.crc = !a->no_crc;
-	s->local.markers = a->markers;
-	s->back_pressure = a->recv_back_pressure;
-	s->recv_wait_ms = a->recv_wait_ms;
 	s->local.peer_to_peer = !a->no_peer_to_peer && !a->revision_1;
-	s->local.no_ird_ord = a->no_ird_ord;
 	s->once_more = !a->revision_1 && !a->require_peer_to_peer;
 	s->connect_ns = or_default(a->connect_timeout_ms, IW_MS, CONNECT_TIMEOUT_NS);
 	s->delay_ns = a->first_fpdu_delay_us * IW_US;
-	s->tcp = (struct tcp_attr){.syn_timeout_ns = s->connect_ns,
-				   .user_timeout_ns = a->user_timeout_ms * IW_MS,
-				   .keepalive_ns = a->keepalive_ms * IW_MS};
+	s->tcp.syn_timeout_ns = s->connect_ns;
 	if (a->private_len)
 		memcpy(s->own, a->private_data, a->private_len);
 }
@@ -83,9 +70,9 @@ open_all(struct cm *cm, struct cm_id *id, const struct iw_addr *addr, struct iw_
 	struct cm_setup *s = cm_id_setup(cm, id);
 	int err;
 
+	take_attr(s, a);
 	if (!cm_qp_depths(qp, &s->local.ird, &s->local.ord))
 		return -IW_E_INVAL;
-	take_attr(s, a);
 	if (!make_request(cm, s, a->private_len))
 		return -IW_E_NOMEM;
 	err = qp_bind(qp, id->handle);
@@ -103,15 +90,15 @@ cm_active_open(struct cm *cm, struct cm_id *id, const struct iw_addr *addr, stru
 {
 	const struct iw_cm_attr *a = attr ? attr : &defaults;
 	struct cm_setup *s;
-	int err;
+	int err = cm_attr_check(a);
 
-	if (!addr || !addr->port || !qp || !qp_is_free(qp) || !attr_is_good(a))
+	if (err)
+		return err;
+	if (!addr || !addr->port || !qp || !qp_is_free(qp))
 		return -IW_E_INVAL;
 	s = cm_id_setup_new(cm, id);
 	if (!s)
 		return -IW_E_NOMEM;
-	s->local.ird = a->ird;
-	s->local.ord = a->ord;
 	err = open_all(cm, id, addr, qp, a, now_ns);
 	if (err) {
 		cm_id_setup_free(cm, id);

@@ -3,10 +3,18 @@
 
 #include <assert.h>
 
+#define ID_LINES 2 /* what each entry is looked up for; deadlines and addresses come later */
+
 struct cm_id *
 cm_id_at(const struct cm *cm, iw_cm_id handle)
 {
 	return iw_pool_at(&cm->ids, handle);
+}
+
+void
+cm_id_prefetch(const struct cm *cm, iw_cm_id handle)
+{
+	iw_pool_prefetch(&cm->ids, handle, ID_LINES);
 }
 
 struct cm_setup *

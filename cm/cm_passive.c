@@ -5,9 +5,9 @@
 #include <iwarp/err.h>
 #include <string.h>
 
+#include "cm_attr.h"
 #include "cm_frame.h"
 #include "cm_qp.h"
-#include "iw_time.h"
 
 #define BACKLOG_DEFAULT 128
 
@@ -75,20 +75,6 @@ cm_passive_leave(struct cm *cm, struct cm_id *id)
 
 /* ---- the answer ---- */
 
-static void
-take_attr(struct cm_setup *s, struct cm_id *id, const struct iw_cm_attr *a)
-{
-	s->local.revision = s->request.rev;
-	s->local.crc = !a->no_crc;
-	s->local.markers = a->markers;
-	s->back_pressure = a->recv_back_pressure;
-	s->recv_wait_ms = a->recv_wait_ms;
-	s->local.no_ird_ord = a->no_ird_ord;
-	s->tcp = (struct tcp_attr){.user_timeout_ns = a->user_timeout_ms * IW_MS,
-				   .keepalive_ns = a->keepalive_ms * IW_MS};
-	id->want_tw = a->timewait_exit;
-}
-
 int
 cm_passive_prepare(struct cm *cm, struct cm_id *id, struct iw_qp *qp, const struct iw_cm_attr *attr)
 {
@@ -96,16 +82,16 @@ cm_passive_prepare(struct cm *cm, struct cm_id *id, struct iw_qp *qp, const stru
 	const struct iw_cm_attr *a = attr ? attr : &defaults;
 	struct cm_setup *s = cm_id_setup(cm, id);
 	struct mpa_neg neg;
-	int err;
+	int err = cm_attr_check_private(a->private_data, a->private_len, s->request.enhanced);
 
-	if (!qp || !qp_is_free(qp) || a->private_len > mpa_hdr_private_max(s->request.enhanced) ||
-	    (a->private_len && !a->private_data))
+	if (err)
+		return err;
+	if (!qp || !qp_is_free(qp))
 		return -IW_E_INVAL;
-	s->local.ird = a->ird;
-	s->local.ord = a->ord;
+	cm_attr_take(s, a);
+	s->local.revision = s->request.rev;
 	if (!cm_qp_depths(qp, &s->local.ird, &s->local.ord))
 		return -IW_E_INVAL;
-	take_attr(s, id, a);
 	mpa_neg_responder(&s->local, &s->request, a->private_data, a->private_len, &neg);
 	s->frame = cm_frame_startup(cm, &neg.reply);
 	if (!s->frame)
@@ -118,6 +104,7 @@ cm_passive_prepare(struct cm *cm, struct cm_id *id, struct iw_qp *qp, const stru
 	}
 	s->stream = neg.stream;
 	id->qp = qp_handle(qp);
+	id->want_tw = a->timewait_exit;
 	return 0;
 }
 
@@ -147,9 +134,10 @@ int
 cm_passive_prepare_reject(struct cm *cm, struct cm_id *id, const void *private_data, uint16_t private_len)
 {
 	struct cm_setup *s = cm_id_setup(cm, id);
+	int err = cm_attr_check_private(private_data, private_len, s->request.enhanced);
 
-	if (private_len > mpa_hdr_private_max(s->request.enhanced) || (private_len && !private_data))
-		return -IW_E_INVAL;
+	if (err)
+		return err;
 	s->frame = make_reject(cm, s, private_data, private_len);
 	return s->frame ? 0 : -IW_E_NOMEM;
 }

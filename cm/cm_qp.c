@@ -67,7 +67,7 @@ send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
 		return;
 	}
 	room = iw_len_min(tcp_tx_grant(cm->tcp, id->conn).emss, rte_pktmbuf_tailroom(m));
-	if (rdmap_tx_fill(qp, m, room, now_ns))
+	if (rdmap_tx_fill(qp, m, room, NULL, now_ns))
 		(void)tcp_tx_append(cm->tcp, id->conn, m);
 	else
 		rte_pktmbuf_free(m);

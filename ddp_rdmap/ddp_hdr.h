@@ -43,8 +43,34 @@ bool ddp_hdr_parse(const uint8_t *p, uint32_t n, struct ddp_hdr *h);
 /* Writes it; returns hdr_len, or 0 when room is short. */
 uint32_t ddp_hdr_emit(const struct ddp_hdr *h, uint8_t *out, uint32_t room);
 
+/* ---- inline ---- */
+
 /* Headers to send: versions 1, reserved bits 0. */
-struct ddp_hdr ddp_hdr_tagged(uint8_t opcode, bool last, uint32_t stag, uint64_t to);
-struct ddp_hdr ddp_hdr_untagged(uint8_t opcode, bool last, uint32_t inv_stag, uint32_t qn, uint32_t msn, uint32_t mo);
+static inline struct ddp_hdr
+ddp_hdr_tagged(uint8_t opcode, bool last, uint32_t stag, uint64_t to)
+{
+	return (struct ddp_hdr){.tagged = true,
+				.last = last,
+				.dv = DDP_HDR_DV,
+				.rv = DDP_HDR_RV,
+				.opcode = opcode,
+				.hdr_len = DDP_HDR_TAGGED_LEN,
+				.stag = stag,
+				.to = to};
+}
+
+static inline struct ddp_hdr
+ddp_hdr_untagged(uint8_t opcode, bool last, uint32_t inv_stag, uint32_t qn, uint32_t msn, uint32_t mo)
+{
+	return (struct ddp_hdr){.last = last,
+				.dv = DDP_HDR_DV,
+				.rv = DDP_HDR_RV,
+				.opcode = opcode,
+				.hdr_len = DDP_HDR_UNTAGGED_LEN,
+				.stag = inv_stag,
+				.qn = qn,
+				.msn = msn,
+				.mo = mo};
+}
 
 #endif

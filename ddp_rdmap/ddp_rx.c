@@ -82,6 +82,10 @@ ddp_rx_copy(const struct mpa_fpdu *f, const struct ddp_place *place)
 	uint32_t off = f->off + MPA_HDR_LENGTH_LEN + f->ddp.hdr_len;
 	uint32_t left = ddp_rx_payload_len(f);
 
+	if (place->n == 1 && !place->piece[0].map && place->piece[0].len == left && iw_len_fits(off, left, v->len)) {
+		memcpy(place->piece[0].p, iw_view_data(v) + off, left);
+		return;
+	}
 	for (uint32_t i = 0; i < place->n; i++) {
 		const struct wr_piece *piece = &place->piece[i];
 		uint32_t at = 0;

@@ -2,6 +2,7 @@
 #include "mpa_hdr.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 #include "cursor.h"
@@ -64,27 +65,29 @@ mpa_hdr_marker_emit(uint8_t *p, uint16_t fpduptr)
 uint16_t
 mpa_hdr_length_parse(const uint8_t *p)
 {
-	return (uint16_t)(p[0] << 8 | p[1]);
+	return iw_be16(p);
 }
 
 void
 mpa_hdr_length_emit(uint8_t *p, uint16_t ulpdu)
 {
-	p[0] = (uint8_t)(ulpdu >> 8);
-	p[1] = (uint8_t)ulpdu;
+	iw_be16_put(p, ulpdu);
 }
 
 uint32_t
 mpa_hdr_crc_parse(const uint8_t *p)
 {
-	return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+	uint32_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return le32toh(value);
 }
 
 void
 mpa_hdr_crc_emit(uint8_t *p, uint32_t value)
 {
-	for (int i = 0; i < MPA_HDR_CRC_LEN; i++)
-		p[i] = (uint8_t)(value >> (8 * i));
+	value = htole32(value);
+	memcpy(p, &value, sizeof(value));
 }
 
 /* Octet 16 and 17; S and the enhanced words are only known together with PD_Length. */

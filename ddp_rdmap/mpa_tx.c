@@ -1,8 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FPDUs with markers (RFC 5044 §4.3, §4.4). */
+/* Sums, and FPDUs with markers (RFC 5044 §4.3, §4.4). */
 #include "mpa_tx.h"
 
 #include "len.h"
+
+/* What stands between the last summed octet and `to`. */
+static void
+sum_until(struct mpa_tx *b, uint32_t to)
+{
+	b->sum = iw_sum_join(b->sum, b->summed, iw_sum(b->base + b->summed, to - b->summed));
+	b->summed = to;
+}
+
+void
+mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n)
+{
+	uint32_t at = (uint32_t)(b->p - b->base);
+	uint64_t part;
+
+	b->state = iw_crc32c(b->state, b->taken, (size_t)(b->p - b->taken));
+	if (b->sums) {
+		sum_until(b, at);
+		b->state = iw_crc32c_copy_sum(b->state, b->p, src, n, &part);
+		b->sum = iw_sum_join(b->sum, at, part);
+		b->summed = at + n;
+	} else {
+		b->state = iw_crc32c_copy(b->state, b->p, src, n);
+	}
+	b->p += n;
+	b->taken = b->p;
+}
+
+uint16_t
+mpa_tx_sum(struct mpa_tx *b)
+{
+	sum_until(b, b->used);
+	return iw_sum_fold(b->sum);
+}
 
 /* One that stands between two FPDUs belongs to the following one, with FPDUPTR 0; all are in the CRC. */
 static void
@@ -18,7 +52,6 @@ put_marker(struct mpa_tx *b)
 void
 mpa_tx_marked_begin(struct mpa_tx *b)
 {
-	b->state = IW_CRC32C_INIT;
 	b->length = NULL;
 	if (b->gap == 0)
 		put_marker(b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FPDUs into an mbuf, one behind the other (RFC 5044 §4.1), with markers if the peer wants them (§4.3).  Each octet is
- * written once: payload is copied and taken into the CRC in the same pass (design D2, D4). */
+ * written once, and payload is read once (design D2, D4). */
 #ifndef MPA_TX_H
 #define MPA_TX_H
 
@@ -12,15 +12,20 @@
 #include "crc32c.h"
 #include "ddp_hdr.h"
 #include "mpa_hdr.h"
+#include "sum.h"
 
 struct mpa_tx {
-	uint8_t *base; /* of the mbuf's data */
-	uint8_t *fpdu; /* the one under way */
-	uint8_t *p;    /* next octet of it */
+	uint8_t *base;  /* of the mbuf's data */
+	uint8_t *fpdu;  /* the one under way */
+	uint8_t *p;     /* next octet of it */
+	uint8_t *taken; /* its octets before this one are in the CRC */
 	uint32_t used, room;
-	uint32_t state; /* of the CRC */
+	uint32_t state;  /* of the CRC, up to taken */
+	uint32_t summed; /* octets behind base that are in the sum */
+	uint64_t sum;    /* for the Internet checksum (mpa_tx_sum()) */
 	uint32_t fpdus;
 	bool crc;
+	bool sums; /* mpa_tx_sum() will be called */
 	bool markers;
 	uint16_t gap;                                       /* octets before the next marker */
 	uint8_t *length;                                    /* markers: ULPDU_Length of the FPDU under way */
@@ -31,6 +36,15 @@ struct mpa_tx {
 void mpa_tx_marked_begin(struct mpa_tx *b);
 void mpa_tx_marked(struct mpa_tx *b, const uint8_t *src, uint32_t n);
 void mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len);
+
+/* Payload from here on is copied in the same pass as CRC and sum; what is shorter is taken into the CRC when the FPDU
+ * ends, and into the sum when the mbuf does, while it is in the first-level cache. */
+#define MPA_TX_LONG 1024
+
+/* As mpa_tx_payload(), for such payload.  Without markers. */
+void mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n);
+/* The sum of all FPDUs, folded, as iw_sum_fold() makes it.  Once, at the end. */
+uint16_t mpa_tx_sum(struct mpa_tx *b);
 
 /* The largest ULPDU of an FPDU that has the mbuf for itself. */
 static inline uint32_t
@@ -55,7 +69,8 @@ mpa_tx_begin(struct mpa_tx *b, uint32_t ulpdu_len)
 {
 	uint8_t *length = b->markers ? b->head : b->base + b->used;
 
-	b->fpdu = b->p = b->base + b->used;
+	b->fpdu = b->p = b->taken = b->base + b->used;
+	b->state = IW_CRC32C_INIT;
 	mpa_hdr_length_emit(length, (uint16_t)ulpdu_len);
 	if (b->markers)
 		mpa_tx_marked_begin(b);
@@ -68,13 +83,10 @@ mpa_tx_begin(struct mpa_tx *b, uint32_t ulpdu_len)
 static inline void
 mpa_tx_header(struct mpa_tx *b, uint32_t n)
 {
-	if (b->markers) {
+	if (b->markers)
 		mpa_tx_marked(b, b->head, MPA_HDR_LENGTH_LEN + n);
-		return;
-	}
-	b->p += n;
-	if (b->crc)
-		b->state = iw_crc32c(IW_CRC32C_INIT, b->fpdu, (size_t)(b->p - b->fpdu));
+	else
+		b->p += n;
 }
 
 /* Appends payload from the user's memory. */
@@ -85,10 +97,11 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 		mpa_tx_marked(b, src, n);
 		return;
 	}
-	if (b->crc)
-		b->state = iw_crc32c_copy(b->state, b->p, src, n);
-	else
-		memcpy(b->p, src, n);
+	if (b->crc && n >= MPA_TX_LONG) {
+		mpa_tx_long(b, src, n);
+		return;
+	}
+	memcpy(b->p, src, n);
 	b->p += n;
 }
 
@@ -96,7 +109,7 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 static inline void
 mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 {
-	uint32_t pad = mpa_hdr_pad(ulpdu_len);
+	uint32_t pad = mpa_hdr_pad(ulpdu_len), crc = 0;
 
 	b->fpdus++;
 	if (b->markers) {
@@ -105,9 +118,10 @@ mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 	}
 	assert(b->p == b->fpdu + MPA_HDR_LENGTH_LEN + ulpdu_len);
 	memset(b->p, 0, pad);
-	if (b->crc && pad)
-		b->state = iw_crc32c(b->state, b->p, pad);
-	mpa_hdr_crc_emit(b->p + pad, b->crc ? iw_crc32c_final(b->state) : 0);
+	b->p += pad;
+	if (b->crc)
+		crc = iw_crc32c_final(iw_crc32c(b->state, b->taken, (size_t)(b->p - b->taken)));
+	mpa_hdr_crc_emit(b->p, crc);
 	b->used += mpa_hdr_fpdu_len(ulpdu_len);
 }
 

@@ -144,8 +144,9 @@ void rdmap_run_add(struct iw_qp *qp);
 /* Fills the mbuf's data area behind its headroom with whole FPDUs, at most `room` octets, and sets its data and packet
  * length; returns them, 0: nothing to send now (QP off the list until something changes).  The mbuf is empty, of one
  * segment, with at least 140 octets of room.  room is the EMSS; below 140 it counts as 140, so that the least MULPDU
- * with a marker fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6). */
-uint32_t rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
+ * with a marker fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6).
+ * sum: of what was filled, for the Internet checksum (iw_sum_fold()); NULL: not wanted. */
+uint32_t rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
 
 /* ---- what happened ---- */
 

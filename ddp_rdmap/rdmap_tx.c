@@ -48,11 +48,23 @@ rdmap_tx_asked(struct iw_qp *qp)
 	qp->tx.kind = QP_TX_NONE;
 }
 
+/* The request at the send index, if it may go out now; what needs nobody else is done first. */
+static bool
+sq_has_message(struct iw_qp *qp)
+{
+	const struct wr_send *wr = rdmap_ready_next(qp);
+
+	if (!wr || !wr_kind_is_local(wr->opcode))
+		return wr;
+	rdmap_local_run(qp);
+	return rdmap_ready_wire(qp);
+}
+
 /* Which message is next, when none is under way. */
 static uint8_t
-pick(const struct iw_qp *qp)
+pick(struct iw_qp *qp)
 {
-	bool sq = rdmap_ready_wire(qp), answer = qp_fifo_count(&qp->answers_pos) > 0;
+	bool sq = sq_has_message(qp), answer = qp_fifo_count(&qp->answers_pos) > 0;
 
 	if (sq && answer)
 		return qp->tx.last_kind == QP_TX_ANSWER ? QP_TX_SQ : QP_TX_ANSWER;
@@ -103,7 +115,6 @@ fill_message(struct iw_qp *qp, struct mpa_tx *b)
 
 	if (kind != QP_TX_NONE)
 		return fill_kind(qp, b, kind);
-	rdmap_local_run(qp);
 	kind = pick(qp);
 	if (kind == QP_TX_NONE)
 		return false;
@@ -169,10 +180,13 @@ fill_one(struct iw_qp *qp, struct mpa_tx *b)
 }
 
 uint32_t
-rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns)
+rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns)
 {
-	struct mpa_tx b = {
-		.base = rte_pktmbuf_mtod(m, uint8_t *), .crc = qp->crc, .markers = qp->tx_markers, .gap = qp->tx_gap};
+	struct mpa_tx b = {.base = rte_pktmbuf_mtod(m, uint8_t *),
+			   .crc = qp->crc,
+			   .sums = sum != NULL,
+			   .markers = qp->tx_markers,
+			   .gap = qp->tx_gap};
 
 	assert(rte_pktmbuf_is_contiguous(m) && m->data_len == 0);
 	b.room = iw_len_min(iw_len_max(room, ROOM_MIN), rte_pktmbuf_tailroom(m));
@@ -182,6 +196,8 @@ rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_
 		;
 	if (b.used == 0)
 		return 0;
+	if (sum)
+		*sum = mpa_tx_sum(&b);
 	qp->tx_gap = b.gap;
 	qp->active = QP_ACTIVE(now_ns);
 	m->data_len = (uint16_t)b.used;

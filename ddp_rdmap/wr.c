@@ -170,13 +170,3 @@ wr_cut(const struct mr_user *user, const struct iw_sge *sge, uint32_t num_sge, s
 	*n_pieces = n;
 	return MR_OK;
 }
-
-struct wr_piece
-wr_piece_of(const struct iw_mr *mr, uint64_t addr, uint32_t len)
-{
-	const struct iw_mr *m = mr->kind == MR_WINDOW ? mr->parent : mr;
-
-	if (!m->map)
-		return (struct wr_piece){.p = (uint8_t *)(uintptr_t)addr, .len = len};
-	return (struct wr_piece){.off = addr - m->addr, .len = len, .map = m->map};
-}

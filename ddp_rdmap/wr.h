@@ -110,10 +110,18 @@ struct wr_recv *wr_rq_slot(struct wr_rq *rq);
 enum mr_verdict wr_cut(const struct mr_user *user, const struct iw_sge *sge, uint32_t num_sge, struct wr_cursor *cur,
 		       uint32_t len, uint32_t access, struct wr_piece *pieces, uint32_t *n_pieces);
 
-/* What mr grants of len octets at addr, as mr_get() has found it. */
-struct wr_piece wr_piece_of(const struct iw_mr *mr, uint64_t addr, uint32_t len);
-
 /* ---- inline ---- */
+
+/* What mr grants of len octets at addr, as mr_get() has found it. */
+static inline struct wr_piece
+wr_piece_of(const struct iw_mr *mr, uint64_t addr, uint32_t len)
+{
+	const struct iw_mr *m = mr->kind == MR_WINDOW ? mr->parent : mr;
+
+	if (!m->map)
+		return (struct wr_piece){.p = (uint8_t *)(uintptr_t)addr, .len = len};
+	return (struct wr_piece){.off = addr - m->addr, .len = len, .map = m->map};
+}
 
 /* The place of the octet at `at` of a piece; *len is cut to what follows it there. */
 static inline uint8_t *

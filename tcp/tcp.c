@@ -80,6 +80,7 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 	tcp_limit_init(&tcp->limit, p->answer_rate);
 	iw_list_init(&tcp->ready);
 	iw_list_init(&tcp->tx);
+	iw_list_init(&tcp->unheard);
 	if (!err)
 		err = iw_pool_init(&tcp->listeners, sizeof(struct tcp_listener), p->max_listeners);
 	if (!err)
@@ -128,6 +129,8 @@ tcp_destroy(struct tcp *tcp)
 
 	while (tcp->conns.objs && (c = (struct tcp_conn *)iw_pool_walk(&tcp->conns, &pos)) != NULL)
 		tcp_conn_free(tcp, c);
+	while (tcp->n_strays > 0)
+		rte_pktmbuf_free(tcp->strays[--tcp->n_strays].m);
 	tcp_flight_fini(tcp);
 	tcp_txq_pool_fini(&tcp->txq_pool);
 	tcp_rxq_pool_fini(&tcp->rxq_pool);
@@ -154,6 +157,9 @@ create_on_port(struct tcp *tcp, struct iw_addr *local, const struct iw_addr *rem
 	for (local->port = tcp_isn_port_first(&walk, tcp->env); local->port; local->port = tcp_isn_port_next(&walk)) {
 		struct tcp_tuple tuple = tcp_tuple_of(local, remote);
 
+		/* The answer has to come to this engine. */
+		if (net_home(tcp->net, remote, local) != net_if(tcp->net)->engine)
+			continue;
 		if (!tcp_demux_port_listens(&tcp->demux, local->port) &&
 		    tcp_demux_find(&tcp->demux, &tuple).kind == TCP_DEMUX_NONE)
 			return tcp_conn_create(tcp, local, remote, 0, now_ns, err);
@@ -338,6 +344,27 @@ tcp_timewait_gone(struct tcp *tcp, uint32_t *tag)
 
 /* ---- what happened ---- */
 
+static struct tcp_ready
+ready_of(const struct tcp_conn *c)
+{
+	return (struct tcp_ready){.conn = c->handle,
+				  .owner = c->owner,
+				  .stream = c->stream,
+				  .listener = tcp_conn_has(c, TCP_CONN_PASSIVE) ? c->listener : 0,
+				  .bits = c->ready_bits};
+}
+
+uint32_t
+tcp_ready_peek(const struct tcp *tcp, struct tcp_ready *ready, uint32_t max)
+{
+	const struct iw_link *l = tcp->ready.head.next;
+	uint32_t n = 0;
+
+	for (; n < max && l != &tcp->ready.head; l = l->next)
+		ready[n++] = ready_of(iw_list_entry(l, const struct tcp_conn, ready_link));
+	return n;
+}
+
 bool
 tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready)
 {
@@ -347,11 +374,7 @@ tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready)
 	if (!link)
 		return false;
 	c = iw_list_entry(link, struct tcp_conn, ready_link);
-	*ready = (struct tcp_ready){.conn = c->handle,
-				    .owner = c->owner,
-				    .stream = c->stream,
-				    .listener = tcp_conn_has(c, TCP_CONN_PASSIVE) ? c->listener : 0,
-				    .bits = c->ready_bits};
+	*ready = ready_of(c);
 	c->ready_bits = 0;
 	return true;
 }
@@ -428,7 +451,7 @@ tcp_conn_info(struct tcp *tcp, uint32_t conn, struct tcp_info *info)
 				  .in_flight = c->fl ? tcp_txq_flight_size(&c->fl->txq) : 0,
 				  .queued = tcp_conn_queued(c),
 				  .srtt_ns = tcp_conn_srtt(c),
-				  .rto_ns = tcp_flight_rto(tcp, c),
+				  .rto_ns = tcp_flight_rto(c),
 				  .appended = c->appended,
 				  .retransmits = c->retransmits,
 				  .rx_ooo = c->rx_ooo,

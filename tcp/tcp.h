@@ -126,6 +126,9 @@ struct tcp_ready {
 	uint32_t bits;
 };
 
+/* Up to max entries from the first one, which stay where they are: for a look ahead.  Returns how many. */
+uint32_t tcp_ready_peek(const struct tcp *tcp, struct tcp_ready *ready, uint32_t max);
+
 /* Pops the next entry; false: none.  Bits accumulate until popped. */
 bool tcp_ready_next(struct tcp *tcp, struct tcp_ready *ready);
 /* Sets RX again, for a reader that stopped early. */
@@ -133,9 +136,38 @@ void tcp_ready_again(struct tcp *tcp, uint32_t conn);
 
 /* ---- receive ---- */
 
-/* A checked IP packet; the mbuf is tcp's from here on. */
+#define TCP_RX_BURST 32
+
+/* A checked IP packet. */
+struct tcp_rx_in {
+	struct rte_mbuf *m; /* tcp's from here on */
+	struct net_pkt pkt;
+};
+
+/* At most TCP_RX_BURST of them, processed in their order. */
+void tcp_rx_burst(struct tcp *tcp, const struct tcp_rx_in *in, uint32_t n, uint64_t now_ns);
+/* One. */
 void tcp_rx(struct tcp *tcp, struct rte_mbuf *m, const struct net_pkt *pkt, uint64_t now_ns);
 void tcp_icmp_err(struct tcp *tcp, const struct net_icmp_err *err, uint64_t now_ns);
+
+/* Several engines share a port: what becomes of segments for which there is neither connection nor listener here. */
+enum tcp_strangers {
+	TCP_STRANGERS_ANSWER,  /* they are answered here (RST); the only one when the engine is alone */
+	TCP_STRANGERS_ARRIVED, /* they came from the port: to their home */
+	TCP_STRANGERS_SPREAD,  /* the same, and a listener takes only what is at home here */
+	TCP_STRANGERS_HANDED   /* another engine handed them over: on, until all were asked */
+};
+void tcp_set_strangers(struct tcp *tcp, enum tcp_strangers strangers);
+
+#define TCP_STRAYS 64 /* that wait; more are dropped and counted */
+
+/* A segment that belongs to another engine, if to any: home is where it is looked for first, `to` where next. */
+struct tcp_stray {
+	struct rte_mbuf *m;
+	uint32_t home, to;
+};
+/* Pops one, the caller's from here on; false: none. */
+bool tcp_stray_next(struct tcp *tcp, struct tcp_stray *stray);
 
 #define TCP_PEEK_VIEWS 192 /* enough for one FPDU of 64 KiB (design D13) */
 
@@ -160,6 +192,9 @@ struct tcp_grant tcp_tx_grant(struct tcp *tcp, uint32_t conn);
  * start-up frames, Terminate and the like; -IW_E_NOTCONN (freed) when the stream cannot send any more, or
  * -IW_E_NOMEM (freed). */
 int tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m);
+/* The same when whoever filled the mbuf has summed its octets in passing (iw_sum_fold(); where the port makes the
+ * checksums anything: net_l4_cksum_offloaded()). */
+int tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_t sum);
 
 /* Stamps what may go now into net's queue, at most max frames: retransmissions first, new records, then ACKs.
  * Call once a poll, at its end; returns frames made. */

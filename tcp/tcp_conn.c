@@ -136,6 +136,8 @@ quiesce(struct tcp *tcp, struct tcp_conn *c)
 {
 	tcp_timer_stop_all(tcp, c);
 	iw_list_del(&c->tx_link);
+	if (!tcp_conn_has(c, TCP_CONN_EMBRYO))
+		iw_list_del(&c->wait_link);
 	tcp_flight_drop(tcp, c);
 	tcp_conn_clear(c, TCP_CONN_ACK_NOW | TCP_CONN_ACK_OWED | TCP_CONN_PROBE | TCP_CONN_KEEPALIVE |
 				  TCP_CONN_ROOM_WANTED | TCP_CONN_CLOSE_WANTED);
@@ -225,23 +227,23 @@ queue_syn(struct tcp *tcp, struct tcp_conn *c)
 }
 
 bool
-tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, uint32_t iss, const struct tcp_seg *syn, uint64_t now_ns)
+tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, const struct tcp_syn_ack *sent, uint64_t now_ns)
 {
 	struct tcp_txq_rec *rec;
 
-	c->iss = iss;
+	c->iss = sent->iss;
 	if (!tcp_flight_take(tcp, c, TCP_FLIGHT_CONTROL))
 		return false;
 	tcp_conn_event(tcp, c, TCP_EV_PASSIVE_OPEN, now_ns);
-	tcp_conn_take_syn(tcp, c, syn, now_ns);
+	tcp_conn_take_syn(tcp, c, sent->syn, now_ns);
 	tcp_conn_event(tcp, c, TCP_EV_RCV_SYN, now_ns);
 	rec = tcp_txq_first(&c->fl->txq);
 	if (!rec)
 		return false;
-	tcp_txq_sent(&c->fl->txq, rec, now_ns);
-	tcp_txq_sent(&c->fl->txq, rec,
-		     now_ns); /* when it left is not known: only an echoed timestamp may tell the RTT */
-	c->snd_nxt = iss + 1;
+	tcp_txq_sent(&c->fl->txq, rec, sent->sent_ns ? sent->sent_ns : now_ns);
+	if (!sent->sent_ns) /* only an echoed timestamp may tell the RTT */
+		tcp_txq_sent(&c->fl->txq, rec, now_ns);
+	c->snd_nxt = sent->iss + 1;
 	return true;
 }
 

@@ -12,9 +12,15 @@
  * is taken (-IW_E_ADDRINUSE), a table is full (-IW_E_NOMEM) or nothing leads to the peer (-IW_E_HOSTUNREACH). */
 struct tcp_conn *tcp_conn_create(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *remote,
 				 uint32_t timewait, uint64_t now_ns, int *err);
-/* From CLOSED to SYN_RCVD as if it had been there when *syn was answered with our SYN-ACK <SEQ=iss>: what follows is
- * the handshake's last ACK.  false: no record for the SYN; nothing for the caller to do but free it. */
-bool tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, uint32_t iss, const struct tcp_seg *syn, uint64_t now_ns);
+/* A SYN-ACK that left before there was a connection. */
+struct tcp_syn_ack {
+	const struct tcp_seg *syn; /* what it answered */
+	uint32_t iss;
+	uint64_t sent_ns; /* 0: not known, or it left more than once */
+};
+/* From CLOSED to SYN_RCVD as if it had been there then: what follows is the handshake's last ACK.  false: no record
+ * for the SYN; nothing for the caller to do but free it. */
+bool tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, const struct tcp_syn_ack *sent, uint64_t now_ns);
 /* Frees it and all that it holds, whatever its state; says nothing to the peer. */
 void tcp_conn_free(struct tcp *tcp, struct tcp_conn *c);
 

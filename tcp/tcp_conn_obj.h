@@ -79,16 +79,16 @@ struct tcp_conn {
 	uint64_t last_tx_ns;
 	uint32_t ts_offset;
 	uint32_t owner, stream;
-	uint32_t rcv_buf; /* grows up to params.rcv_buf_max */
+	uint32_t rcv_buf;            /* grows up to params.rcv_buf_max */
+	struct tcp_flight_kept kept; /* while fl is NULL */
 	struct tcp_rcvbuf rcvbuf;
+	uint64_t appended;
 	struct net_route route; /* route.src: our address and port, route.dst: the peer's */
 
 	/* cold */
 	struct iw_timer timer;                          /* armed at or before the least of all deadlines */
 	uint64_t at_ns[TCP_TIMERS - TCP_FLIGHT_TIMERS]; /* deadlines; IW_NEVER: off */
-	struct iw_link wait_link;                       /* in its listener's list, or in tcp->flights.starved */
-	uint64_t appended;
-	struct tcp_flight_kept kept; /* while fl is NULL */
+	struct iw_link wait_link; /* in its listener's list, or tcp->flights.starved, or tcp->unheard */
 	uint32_t retransmits;
 	uint32_t handle, listener, tag;
 	uint32_t iss, irs;

@@ -13,6 +13,8 @@
 	X(rx_bad_cksum)         /* dropped */ \
 	X(rx_bad_addr)          /* dropped: port 0, or from our own address and port (LAND) */ \
 	X(rx_nobody)            /* dropped: no such connection or listener; answered by RST */ \
+	X(rx_strays)            /* for another engine of the port, or for nobody: handed on */ \
+	X(rx_strays_dropped)    /* dropped: too many of those at once */ \
 	X(rx_nobody_rst)        /* dropped: a RST for nobody */ \
 	X(rx_listen_bad)        /* dropped: not a plain SYN for a listener */ \
 	X(rx_backlog_full)      /* dropped: SYN for a listener whose backlog is full */ \

@@ -71,10 +71,45 @@ lookup(const struct tcp_demux *d, const struct tcp_tuple *t, uint32_t hash, uint
 	return ref;
 }
 
+uint32_t
+tcp_demux_hash(const struct tcp_demux *d, const struct tcp_tuple *t)
+{
+	uint32_t hash = hash_of(d, t);
+
+	__builtin_prefetch(&d->buckets[hash & d->mask]);
+	return hash;
+}
+
+void
+tcp_demux_look(const struct tcp_demux *d, uint32_t hash)
+{
+	uint32_t ref = d->buckets[hash & d->mask];
+	const uint8_t *e = (const uint8_t *)&d->entries[ref ? ref - 1 : 0];
+
+	__builtin_prefetch(e);
+	__builtin_prefetch(e + sizeof(struct tcp_demux_entry) - 1);
+}
+
+uint32_t
+tcp_demux_guess(const struct tcp_demux *d, uint32_t hash)
+{
+	uint32_t ref = d->buckets[hash & d->mask];
+
+	while (ref != 0 && entry_at(d, ref)->hash != hash)
+		ref = entry_at(d, ref)->next;
+	return ref != 0 && entry_at(d, ref)->kind == TCP_DEMUX_CONN ? entry_at(d, ref)->handle : 0;
+}
+
 struct tcp_demux_hit
 tcp_demux_find(const struct tcp_demux *d, const struct tcp_tuple *t)
 {
-	uint32_t chain, ref = lookup(d, t, hash_of(d, t), &chain);
+	return tcp_demux_find_hashed(d, t, hash_of(d, t));
+}
+
+struct tcp_demux_hit
+tcp_demux_find_hashed(const struct tcp_demux *d, const struct tcp_tuple *t, uint32_t hash)
+{
+	uint32_t chain, ref = lookup(d, t, hash, &chain);
 	const struct tcp_demux_entry *e;
 
 	if (ref == 0)

@@ -54,6 +54,14 @@ void tcp_demux_fini(struct tcp_demux *d);
 /* One hash, then whole 4-tuples are compared. */
 struct tcp_demux_hit tcp_demux_find(const struct tcp_demux *d, const struct tcp_tuple *t);
 
+/* The same in steps, for many at a time: the memory that one step looks at is on its way since the one before. */
+uint32_t tcp_demux_hash(const struct tcp_demux *d, const struct tcp_tuple *t);
+/* Fetches the entry that is likely to be it. */
+void tcp_demux_look(const struct tcp_demux *d, uint32_t hash);
+/* The handle in that entry, 0: none; it need not be the one that tcp_demux_find_hashed() finds. */
+uint32_t tcp_demux_guess(const struct tcp_demux *d, uint32_t hash);
+struct tcp_demux_hit tcp_demux_find_hashed(const struct tcp_demux *d, const struct tcp_tuple *t, uint32_t hash);
+
 /* Adds an entry and writes its ref (never 0).  -IW_E_ADDRINUSE: the 4-tuple is there; -IW_E_NOMEM: full, or the
  * chain is. */
 int tcp_demux_add(struct tcp_demux *d, const struct tcp_tuple *t, enum tcp_demux_kind kind, uint32_t handle,

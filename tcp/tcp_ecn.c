@@ -77,9 +77,18 @@ tcp_ecn_echo(const struct tcp_conn *c)
 	return tcp_conn_has(c, TCP_CONN_ECN) && tcp_conn_has(c, TCP_CONN_ECN_ECHO) ? TCP_ECE : 0;
 }
 
+/* RFC 3168 §6.1.1 forbids it; where switches mark early, SYNs without would be the first to be lost (RFC 8257 §3.6). */
+uint8_t
+tcp_ecn_syn_mark(const struct tcp *tcp, uint8_t flags)
+{
+	return is_dctcp(tcp) && (flags & TCP_ECE) ? TCP_ECN_ECT_0 : TCP_ECN_NOT_ECT;
+}
+
 uint8_t
 tcp_ecn_mark(const struct tcp *tcp, struct tcp_conn *c, enum tcp_ecn_kind kind, uint8_t *flags)
 {
+	if (*flags & TCP_SYN)
+		return tcp_ecn_syn_mark(tcp, *flags);
 	if (!tcp_conn_has(c, TCP_CONN_ECN))
 		return TCP_ECN_NOT_ECT;
 	/* Retransmissions and what carries no data go without a mark (§6.1.4, §6.1.5), but where switches mark early

@@ -31,6 +31,9 @@ bool tcp_ecn_rx(const struct tcp *tcp, struct tcp_conn *c, uint8_t codepoint, ui
 /* The ECE flag of what leaves now (not on SYN). */
 uint8_t tcp_ecn_echo(const struct tcp_conn *c);
 
+/* Codepoint of a SYN or SYN-ACK with these flags. */
+uint8_t tcp_ecn_syn_mark(const struct tcp *tcp, uint8_t flags);
+
 /* Codepoint of the IP header; for TCP_ECN_NEW *flags gets CWR when the window was reduced since. */
 uint8_t tcp_ecn_mark(const struct tcp *tcp, struct tcp_conn *c, enum tcp_ecn_kind kind, uint8_t *flags);
 

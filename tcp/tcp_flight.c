@@ -37,6 +37,18 @@ tcp_flight_fini(struct tcp *tcp)
 
 /* ---- what stays, and what begins with it ---- */
 
+static uint32_t
+units(uint64_t ns)
+{
+	return (uint32_t)((ns + TCP_FLIGHT_RTT_NS - 1) / TCP_FLIGHT_RTT_NS);
+}
+
+static uint64_t
+ns_of(uint32_t n)
+{
+	return (uint64_t)n * TCP_FLIGHT_RTT_NS;
+}
+
 static void
 keep(struct tcp_conn *c)
 {
@@ -45,8 +57,9 @@ keep(struct tcp_conn *c)
 	c->kept = (struct tcp_flight_kept){
 		.cwnd = fl->cc.cwnd,
 		.ssthresh = fl->cc.ssthresh,
-		.srtt = (uint32_t)((fl->rtt.srtt_ns + TCP_FLIGHT_RTT_NS - 1) / TCP_FLIGHT_RTT_NS),
-		.rttvar = (uint32_t)(fl->rtt.rttvar_ns / TCP_FLIGHT_RTT_NS),
+		.srtt = units(fl->rtt.srtt_ns),
+		.rttvar = units(fl->rtt.rttvar_ns),
+		.rto = units(tcp_rtt_rto(&fl->rtt)),
 		.rto_doubled = fl->rtt.kept,
 		.reo_wnd_mult = fl->rack.reo_wnd_mult,
 		.reo_wnd_persist = fl->rack.reo_wnd_persist,
@@ -56,28 +69,12 @@ keep(struct tcp_conn *c)
 	};
 }
 
-static void
-recall_rtt(const struct tcp *tcp, const struct tcp_conn *c, struct tcp_rtt *rtt)
-{
-	const struct tcp_flight_kept *k = &c->kept;
-
-	tcp_rtt_init(rtt, tcp->params.rto_min_ns);
-	tcp_rtt_recall(rtt, (uint64_t)k->srtt * TCP_FLIGHT_RTT_NS, (uint64_t)k->rttvar * TCP_FLIGHT_RTT_NS,
-		       tcp->now_ns);
-	if (!k->srtt && tcp_conn_has(c, TCP_CONN_SYN_LOST) && tcp_conn_synchronized(c))
-		tcp_rtt_established(rtt, true);
-	rtt->kept = k->rto_doubled;
-}
-
 uint64_t
-tcp_flight_rto(const struct tcp *tcp, const struct tcp_conn *c)
+tcp_flight_rto(const struct tcp_conn *c)
 {
-	struct tcp_rtt rtt;
-
 	if (c->fl)
 		return tcp_rtt_rto(&c->fl->rtt);
-	recall_rtt(tcp, c, &rtt);
-	return tcp_rtt_rto(&rtt);
+	return c->kept.rto ? ns_of(c->kept.rto) : TCP_RTO_INIT_NS;
 }
 
 /* A window that nothing has used since starts small again (RFC 5681 §4.1): what CUBIC and HyStart++ knew of it is of
@@ -95,7 +92,9 @@ recall(const struct tcp *tcp, struct tcp_conn *c)
 		fl->rack.reo_wnd_persist = k->reo_wnd_persist;
 		fl->rack.reordering_seen = k->reordering_seen;
 	}
-	recall_rtt(tcp, c, &fl->rtt);
+	tcp_rtt_init(&fl->rtt, tcp->params.rto_min_ns);
+	if (k->rto)
+		tcp_rtt_recall(&fl->rtt, ns_of(k->srtt), ns_of(k->rttvar), ns_of(k->rto), k->rto_doubled, tcp->now_ns);
 	fl->undo.dsack_seen = k->dsack_seen;
 	fl->mtu_since = c->appended - (k->mtu_proven ? TCP_PMTU_PROVEN * c->emss : 0);
 }

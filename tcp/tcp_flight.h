@@ -2,7 +2,7 @@
 /* What a connection needs only while something of it is on its way: transmit records, congestion control, loss
  * recovery, round-trip times and their deadlines.  A connection that sends takes one from a pool; when everything is
  * acknowledged it keeps it, "at rest", until the pool is used up and another connection needs one.  Then what was
- * learned about the path stays behind in struct tcp_flight_kept, twenty octets of the connection.
+ * learned about the path stays behind in struct tcp_flight_kept, some twenty octets of the connection.
  *
  * When none is to be had, data waits: the grant is 0, the connection stands in a list in the order of asking, and is
  * told (TCP_READY_ROOM) when one can be had.  A part of the pool is kept back for what must get out whatever others
@@ -73,7 +73,8 @@ struct tcp_flight {
 struct tcp_flight_kept {
 	uint32_t cwnd, ssthresh;
 	uint32_t srtt, rttvar; /* in units of TCP_FLIGHT_RTT_NS; srtt 0: no sample */
-	uint8_t rto_doubled;   /* struct tcp_rtt: kept */
+	uint32_t rto;          /* likewise, as it stands doubled */
+	uint8_t rto_doubled;   /* how often: struct tcp_rtt, kept */
 	uint8_t reo_wnd_mult, reo_wnd_persist;
 	bool reordering_seen : 1, dsack_seen : 1, mtu_proven : 1;
 };
@@ -105,7 +106,7 @@ void tcp_flight_starve(struct tcp *tcp, struct tcp_conn *c);
 void tcp_flight_wake(struct tcp *tcp, uint64_t now_ns);
 
 /* The retransmission timeout, also of a connection that has none. */
-uint64_t tcp_flight_rto(const struct tcp *tcp, const struct tcp_conn *c);
+uint64_t tcp_flight_rto(const struct tcp_conn *c);
 
 /* Everything is acknowledged: another one may take it away from now on. */
 void tcp_flight_rest(struct tcp *tcp, struct tcp_conn *c);

@@ -2,16 +2,17 @@
 #include "tcp_hdr.h"
 
 #include <assert.h>
-#include <rte_ip.h>
 
 #include "cursor.h"
 #include "len.h"
+#include "sum.h"
 
 enum option_kind { OPT_EOL = 0, OPT_NOP = 1, OPT_MSS = 2, OPT_WS = 3, OPT_SACK_PERM = 4, OPT_SACK = 5, OPT_TS = 8 };
 
 enum option_len { LEN_MSS = 4, LEN_WS = 3, LEN_SACK_PERM = 2, LEN_TS = 10, LEN_SACK_HEAD = 2, LEN_BLOCK = 8 };
 
 #define CKSUM_OFFSET 16
+#define TS_ALONE (OPT_NOP << 24 | OPT_NOP << 16 | OPT_TS << 8 | LEN_TS)
 
 /* ---- parse ---- */
 
@@ -95,18 +96,31 @@ read_options(struct iw_reader *r, struct tcp_seg *seg)
 	return true;
 }
 
-static void
-read_fixed(struct iw_reader *r, struct tcp_seg *seg)
+/* The options of nearly every segment: two NOPs and timestamps (RFC 7323 appendix A). */
+static bool
+read_only_ts(const uint8_t *p, uint32_t len, struct tcp_seg *seg)
 {
-	seg->sport = iw_reader_u16(r);
-	seg->dport = iw_reader_u16(r);
-	seg->seq = iw_reader_u32(r);
-	seg->ack = iw_reader_u32(r);
-	seg->hdr_len = (uint8_t)((iw_reader_u8(r) >> 4) * 4);
-	seg->flags = iw_reader_u8(r);
-	seg->wnd = iw_reader_u16(r);
-	iw_reader_u16(r); /* checksum: verified before */
-	seg->urp = iw_reader_u16(r);
+	if (len != TCP_HDR_TS_LEN || iw_be32(p) != TS_ALONE)
+		return false;
+	seg->has_ts = true;
+	seg->tsval = iw_be32(p + 4);
+	seg->tsecr = iw_be32(p + 8);
+	return true;
+}
+
+/* At p: TCP_HDR_MIN octets. */
+static void
+read_fixed(const uint8_t *p, struct tcp_seg *seg)
+{
+	seg->sport = iw_be16(p);
+	seg->dport = iw_be16(p + 2);
+	seg->seq = iw_be32(p + 4);
+	seg->ack = iw_be32(p + 8);
+	seg->hdr_len = (uint8_t)((p[12] >> 4) * 4);
+	seg->flags = p[13];
+	seg->wnd = iw_be16(p + 14);
+	/* the checksum at 16: verified before */
+	seg->urp = iw_be16(p + 18);
 }
 
 enum tcp_hdr_verdict
@@ -116,20 +130,21 @@ tcp_hdr_parse(const struct rte_mbuf *m, uint32_t l4_off, uint32_t l4_len, struct
 	uint32_t room = iw_len_min(l4_len, TCP_HDR_MAX);
 	struct tcp_seg s = {0};
 	struct iw_reader r;
-	const void *p;
+	const uint8_t *p;
 
 	if (l4_len < TCP_HDR_MIN || !iw_len_fits(l4_off, l4_len, rte_pktmbuf_pkt_len(m)))
 		return TCP_HDR_SHORT;
 	p = rte_pktmbuf_read(m, l4_off, room, copy);
 	if (!p)
 		return TCP_HDR_SHORT;
-	r = iw_reader_init(p, TCP_HDR_MIN);
-	read_fixed(&r, &s);
+	read_fixed(p, &s);
 	if (s.hdr_len < TCP_HDR_MIN || s.hdr_len > room)
 		return TCP_HDR_OFFSET;
-	r = iw_reader_init((const uint8_t *)p + TCP_HDR_MIN, s.hdr_len - TCP_HDR_MIN);
-	if (!read_options(&r, &s))
-		return TCP_HDR_BAD_OPTION;
+	if (!read_only_ts(p + TCP_HDR_MIN, s.hdr_len - TCP_HDR_MIN, &s)) {
+		r = iw_reader_init(p + TCP_HDR_MIN, s.hdr_len - TCP_HDR_MIN);
+		if (!read_options(&r, &s))
+			return TCP_HDR_BAD_OPTION;
+	}
 	s.off = l4_off + s.hdr_len;
 	s.len = l4_len - s.hdr_len;
 	*seg = s;
@@ -165,17 +180,17 @@ tcp_hdr_len(const struct tcp_seg *seg)
 }
 
 static void
-write_fixed(struct iw_writer *w, const struct tcp_seg *seg, uint32_t hdr_len)
+write_fixed(uint8_t *p, const struct tcp_seg *seg, uint32_t hdr_len)
 {
-	iw_writer_u16(w, seg->sport);
-	iw_writer_u16(w, seg->dport);
-	iw_writer_u32(w, seg->seq);
-	iw_writer_u32(w, seg->ack);
-	iw_writer_u8(w, (uint8_t)(hdr_len / 4 << 4));
-	iw_writer_u8(w, seg->flags);
-	iw_writer_u16(w, seg->wnd);
-	iw_writer_u16(w, 0);
-	iw_writer_u16(w, seg->urp);
+	iw_be16_put(p, seg->sport);
+	iw_be16_put(p + 2, seg->dport);
+	iw_be32_put(p + 4, seg->seq);
+	iw_be32_put(p + 8, seg->ack);
+	p[12] = (uint8_t)(hdr_len / 4 << 4);
+	p[13] = seg->flags;
+	iw_be16_put(p + 14, seg->wnd);
+	iw_be16_put(p + CKSUM_OFFSET, 0);
+	iw_be16_put(p + 18, seg->urp);
 }
 
 static void
@@ -226,8 +241,9 @@ write_options(struct iw_writer *w, const struct tcp_seg *seg)
 	uint32_t blocks = blocks_that_fit(seg);
 
 	if (seg->has_ts) {
-		write_nops(w, 2);
-		write_ts(w, seg);
+		iw_writer_u32(w, TS_ALONE);
+		iw_writer_u32(w, seg->tsval);
+		iw_writer_u32(w, seg->tsecr);
 	}
 	if (!blocks)
 		return;
@@ -244,14 +260,14 @@ tcp_hdr_push(struct rte_mbuf *m, const struct tcp_seg *seg)
 {
 	uint32_t hdr_len = tcp_hdr_len(seg);
 	struct iw_writer w;
-	char *p;
+	uint8_t *p;
 
 	assert(seg->n_sack <= TCP_SACK_MAX && hdr_len <= TCP_HDR_MAX && hdr_len % 4 == 0);
-	p = rte_pktmbuf_prepend(m, (uint16_t)hdr_len);
+	p = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)hdr_len);
 	if (!p)
 		return 0;
-	w = iw_writer_init(p, hdr_len);
-	write_fixed(&w, seg, hdr_len);
+	write_fixed(p, seg, hdr_len);
+	w = iw_writer_init(p + TCP_HDR_MIN, hdr_len - TCP_HDR_MIN);
 	if (seg->flags & TCP_SYN)
 		write_syn_options(&w, seg);
 	else
@@ -264,7 +280,7 @@ uint32_t
 tcp_hdr_sum(const struct rte_mbuf *m, uint32_t hdr_len)
 {
 	assert(hdr_len <= rte_pktmbuf_data_len(m));
-	return rte_raw_cksum(rte_pktmbuf_mtod(m, const void *), hdr_len);
+	return iw_sum_fold(iw_sum_short(rte_pktmbuf_mtod(m, const void *), hdr_len));
 }
 
 void

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tcp_isn.h"
 
-#define ISN_TICK_NS (4 * IW_US)
-
 uint32_t
 tcp_isn_seq(const struct iw_env *env, const struct tcp_tuple *t, uint64_t now_ns)
 {
-	return (uint32_t)(now_ns / ISN_TICK_NS) + (uint32_t)iw_env_hash(env, IW_HASH_ISN, t, sizeof(*t));
+	return (uint32_t)(now_ns / TCP_ISN_TICK_NS) + (uint32_t)iw_env_hash(env, IW_HASH_ISN, t, sizeof(*t));
 }
 
 uint32_t

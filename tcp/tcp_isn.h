@@ -10,6 +10,8 @@
 #include "iw_time.h"
 #include "tcp_tuple.h"
 
+#define TCP_ISN_TICK_NS (4 * IW_US)
+
 /* ISN = M + F(4-tuple, secret), M a 4 us clock: rises for one 4-tuple, unrelated between two (RFC 6528 §3). */
 uint32_t tcp_isn_seq(const struct iw_env *env, const struct tcp_tuple *t, uint64_t now_ns);
 

@@ -163,9 +163,13 @@ rx_syn(struct tcp *tcp, const struct ends *e, const struct tcp_rx_seg *rx, uint3
 	uint32_t iss = tcp_isn_seq(tcp->env, &e->tuple, rx->now_ns);
 	struct tcp_syn_rec *rec;
 
-	if (timewait && iw_seq_leq(iss, isn_after))
+	bool moved = timewait && iw_seq_leq(iss, isn_after);
+
+	if (moved)
 		iss = isn_after + 1;
 	rec = tcp_syn_add(&tcp->syn, &e->tuple, &rx->seg, iss, rx->now_ns);
+	if (rec && moved)
+		tcp_syn_set_untimed(rec);
 	if (rec)
 		send_rec(tcp, e, rec, rx->now_ns);
 	else
@@ -195,7 +199,7 @@ tcp_listen_tick(struct tcp *tcp, uint64_t now_ns)
 
 /* The connection, in SYN_RCVD and in its listener's backlog, for the segment that completes the handshake. */
 static struct tcp_conn *
-open_passive(struct tcp *tcp, uint32_t listener, const struct ends *e, const struct tcp_seg *syn, uint32_t iss,
+open_passive(struct tcp *tcp, uint32_t listener, const struct ends *e, const struct tcp_syn_ack *sent,
 	     uint32_t timewait, uint64_t now_ns)
 {
 	struct tcp_listener *l = listener_at(tcp, listener);
@@ -212,7 +216,7 @@ open_passive(struct tcp *tcp, uint32_t listener, const struct ends *e, const str
 		return NULL;
 	}
 	tcp->n.timewait_reused += timewait != 0;
-	if (!tcp_conn_resume(tcp, c, iss, syn, now_ns)) {
+	if (!tcp_conn_resume(tcp, c, sent, now_ns)) {
 		tcp->n.rx_syn_nomem++;
 		tcp_conn_free(tcp, c);
 		return NULL;
@@ -231,6 +235,7 @@ complete(struct tcp *tcp, struct tcp_syn_rec *rec, const struct ends *e, const s
 {
 	uint32_t listener = find(tcp, rx->pkt, &rx->seg);
 	struct tcp_seg syn = tcp_syn_seg(rec);
+	struct tcp_syn_ack sent = {&syn, rec->iss, tcp_syn_sent_ns(&tcp->syn, rec, rx->now_ns)};
 	struct tcp_conn *c;
 
 	if (!listener) {
@@ -239,7 +244,7 @@ complete(struct tcp *tcp, struct tcp_syn_rec *rec, const struct ends *e, const s
 		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
 		return NULL;
 	}
-	c = open_passive(tcp, listener, e, &syn, rec->iss, timewait, rx->now_ns);
+	c = open_passive(tcp, listener, e, &sent, timewait, rx->now_ns);
 	if (!c) /* the record stays: the SYN-ACK and its answer come again */
 		return NULL;
 	if (tcp_syn_retries(rec))
@@ -314,7 +319,7 @@ rx_ack(struct tcp *tcp, uint32_t listener, const struct ends *e, const struct tc
 		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
 		return NULL;
 	}
-	c = open_passive(tcp, listener, e, &syn, rx->seg.ack - 1, 0, rx->now_ns);
+	c = open_passive(tcp, listener, e, &(struct tcp_syn_ack){&syn, rx->seg.ack - 1, 0}, 0, rx->now_ns);
 	tcp->n.syn_cookies_taken += c != NULL;
 	return c;
 }
@@ -367,4 +372,10 @@ tcp_listen_half_open(const struct tcp *tcp, const struct tcp_rx_seg *rx)
 	struct ends e = ends_of(rx);
 
 	return tcp_syn_find(&tcp->syn, &e.tuple) != NULL;
+}
+
+bool
+tcp_listen_there(const struct tcp *tcp, const struct tcp_rx_seg *rx)
+{
+	return find(tcp, rx->pkt, &rx->seg) != 0;
 }

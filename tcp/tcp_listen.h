@@ -18,6 +18,9 @@ struct tcp_conn *tcp_listen_rx(struct tcp *tcp, const struct tcp_rx_seg *rx, uin
 /* Somebody listens there who has a place free for this SYN. */
 bool tcp_listen_wants(struct tcp *tcp, const struct net_pkt *pkt, const struct tcp_seg *seg);
 
+/* Somebody listens there, with a place or without. */
+bool tcp_listen_there(const struct tcp *tcp, const struct tcp_rx_seg *rx);
+
 /* A handshake is under way between these ends (beside a TIME_WAIT record of an earlier connection). */
 bool tcp_listen_half_open(const struct tcp *tcp, const struct tcp_rx_seg *rx);
 

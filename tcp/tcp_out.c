@@ -24,18 +24,19 @@ struct path {
 };
 
 /* Header and checksum in front of `payload` octets with that sum; the mbuf is net's from here on. */
-static void
+static int
 put(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
     uint64_t now_ns)
 {
 	uint32_t payload = rte_pktmbuf_pkt_len(m);
 	uint32_t hdr_len = tcp_hdr_push(m, seg);
 	uint32_t sum;
+	int err;
 
 	if (!hdr_len) {
 		rte_pktmbuf_free(m);
 		tcp->n.tx_net_refused++;
-		return;
+		return -IW_E_TOOBIG;
 	}
 	sum = net_pseudo_sum(tcp->net, path->local, path->remote, NET_PROTO_TCP, hdr_len + payload);
 	if (net_l4_cksum_offloaded(tcp->net))
@@ -43,18 +44,19 @@ put(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct t
 	else
 		tcp_hdr_set_cksum(m, (uint16_t)~iw_cksum_fold_memory(sum + tcp_hdr_sum(m, hdr_len) + payload_sum));
 	tcp->n.tx_segs++;
-	if (net_tx(tcp->net, m, path->route, NET_PROTO_TCP, path->ecn, now_ns))
-		tcp->n.tx_net_refused++;
+	err = net_tx(tcp->net, m, path->route, NET_PROTO_TCP, path->ecn, now_ns);
+	tcp->n.tx_net_refused += err != 0;
+	return err;
 }
 
-static void
+static int
 send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, struct tcp_seg *seg, enum tcp_ecn_kind kind,
 	  uint16_t payload_sum, uint64_t now_ns)
 {
 	struct path path = {tcp_conn_local(c), tcp_conn_remote(c), &c->route, tcp_ecn_mark(tcp, c, kind, &seg->flags)};
 
-	put(tcp, &path, m, seg, payload_sum, now_ns);
 	c->last_tx_ns = now_ns;
+	return put(tcp, &path, m, seg, payload_sum, now_ns);
 }
 
 /* An mbuf without payload, from the reserve. */
@@ -188,7 +190,9 @@ tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint64
 		fill(c, &seg, rec->seq, TCP_FIN | TCP_ACK, now_ns);
 	else
 		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
-	send_conn(tcp, c, m, &seg, ecn_kind(rec), rec->sum, now_ns);
+	/* What net lost is lost on the way; what it cannot take yet was not sent. */
+	if (send_conn(tcp, c, m, &seg, ecn_kind(rec), rec->sum, now_ns) == -IW_E_AGAIN)
+		return -IW_E_AGAIN;
 	tcp_txq_sent(&c->fl->txq, rec, now_ns);
 	c->snd_nxt = iw_seq_max(c->snd_nxt, tcp_txq_rec_end(rec));
 	c->retransmits += again;
@@ -245,6 +249,14 @@ tcp_out_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	return 0;
 }
 
+/* SND.NXT, as far as the peer's window goes: behind it nobody listens (RFC 5961 §3.2: outside, silently dropped), and
+ * an octet that was sent as a probe into a closed window was not taken. */
+static uint32_t
+rst_seq(const struct tcp_conn *c)
+{
+	return tcp_conn_synchronized(c) ? iw_seq_min(c->snd_nxt, c->snd_una + c->snd_wnd) : c->snd_nxt;
+}
+
 void
 tcp_out_rst(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
@@ -253,7 +265,7 @@ tcp_out_rst(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 
 	if (!m)
 		return;
-	fill(c, &seg, c->snd_nxt, TCP_RST | TCP_ACK, now_ns);
+	fill(c, &seg, rst_seq(c), TCP_RST | TCP_ACK, now_ns);
 	seg.wnd = 0;
 	tcp->n.tx_rst++;
 	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, 0, now_ns);
@@ -264,7 +276,8 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 	    uint64_t now_ns)
 {
 	struct net_route route;
-	struct path path = {local, remote, &route, TCP_ECN_NOT_ECT};
+	struct path path = {local, remote, &route,
+			    seg->flags & TCP_SYN ? tcp_ecn_syn_mark(tcp, seg->flags) : TCP_ECN_NOT_ECT};
 	struct rte_mbuf *m;
 
 	if (net_route_from(tcp->net, local, remote, &route))

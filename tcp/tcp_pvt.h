@@ -36,11 +36,16 @@ struct tcp {
 	struct iw_wheel wheel;
 	struct iw_list ready;             /* connections with ready_bits */
 	struct iw_list tx;                /* connections that may have something to send */
+	struct iw_list unheard;           /* those whose next hop is being asked, and enough wait for it */
+	uint32_t settled;                 /* net_settled() when they were looked at last */
 	uint32_t poll;                    /* counts tcp_tx_emit() */
 	uint64_t rcv_grown, rcv_grow_max; /* octets by which receive buffers have grown, and may */
 	uint64_t now_ns;                  /* the latest that was passed in */
 	uint64_t tx_at_ns;                /* when the tx list wants a poll; IW_NEVER: it is empty */
 	struct tcp_counters n;
+	enum tcp_strangers strangers;
+	uint32_t n_strays;
+	struct tcp_stray strays[TCP_STRAYS];
 };
 
 #endif

@@ -57,13 +57,17 @@ set_rto(struct tcp_rtt *r)
 }
 
 void
-tcp_rtt_recall(struct tcp_rtt *r, uint64_t srtt_ns, uint64_t rttvar_ns, uint64_t now_ns)
+tcp_rtt_recall(struct tcp_rtt *r, uint64_t srtt_ns, uint64_t rttvar_ns, uint64_t rto_ns, uint8_t doubled,
+	       uint64_t now_ns)
 {
+	r->rto_ns = rto_ns >> doubled;
+	r->kept = doubled;
 	if (srtt_ns == 0)
 		return;
 	r->srtt_ns = srtt_ns;
 	r->rttvar_ns = rttvar_ns;
-	set_rto(r);
+	if (!doubled)
+		set_rto(r);
 	note_min(r, srtt_ns, now_ns);
 }
 

@@ -43,8 +43,10 @@ void tcp_rtt_progress(struct tcp_rtt *r);
  * sample (§5.7). */
 void tcp_rtt_established(struct tcp_rtt *r, bool syn_timed_out);
 
-/* After tcp_rtt_init(): an estimate of earlier days; srtt_ns 0: there is none. */
-void tcp_rtt_recall(struct tcp_rtt *r, uint64_t srtt_ns, uint64_t rttvar_ns, uint64_t now_ns);
+/* After tcp_rtt_init(): an estimate of earlier days; srtt_ns 0: there is none, only a timeout.  rto_ns: as it had been
+ * doubled so many times. */
+void tcp_rtt_recall(struct tcp_rtt *r, uint64_t srtt_ns, uint64_t rttvar_ns, uint64_t rto_ns, uint8_t doubled,
+		    uint64_t now_ns);
 
 /* What to arm the timer with: RTO with its back-off. */
 uint64_t tcp_rtt_rto(const struct tcp_rtt *r);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tcp_rx.h"
 
-#include "cksum.h"
 #include "iw_addr.h"
 #include "len.h"
 #include "seq.h"
@@ -12,6 +11,7 @@
 #include "tcp_listen.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
+#include "tcp_stray.h"
 #include "tcp_timer.h"
 
 /* ---- the slow path ---- */
@@ -283,48 +283,25 @@ rx_timewait(struct tcp *tcp, struct tcp_demux_hit hit, struct tcp_rx_seg *rx)
 		judge_timewait(tcp, hit, rx);
 }
 
-static void
-dispatch(struct tcp *tcp, struct tcp_rx_seg *rx)
+void
+tcp_rx_dispatch(struct tcp *tcp, struct tcp_rx_seg *rx)
 {
-	struct iw_addr local = rx->pkt->dst, remote = rx->pkt->src;
-	struct tcp_demux_hit hit;
-	struct tcp_tuple tuple;
+	struct tcp_demux_hit hit = tcp_demux_find_hashed(&tcp->demux, &rx->tuple, rx->hash);
 
-	local.port = rx->seg.dport;
-	remote.port = rx->seg.sport;
-	tuple = tcp_tuple_of(&local, &remote);
-	hit = tcp_demux_find(&tcp->demux, &tuple);
 	if (__builtin_expect(hit.kind == TCP_DEMUX_CONN, 1))
 		rx_conn(tcp, tcp_conn_at(tcp, hit.handle), rx);
 	else if (is_bogus(tcp, rx))
 		tcp->n.rx_bad_addr++;
 	else if (hit.kind == TCP_DEMUX_TIMEWAIT)
 		rx_timewait(tcp, hit, rx);
-	else
+	else if (!tcp_stray_take(tcp, rx))
 		rx_nobody(tcp, rx, 0, 0);
-}
-
-static bool
-cksum_is_good(const struct rte_mbuf *m, const struct net_pkt *pkt)
-{
-	return pkt->l4_cksum_good || iw_cksum_good(iw_cksum_add_mbuf(pkt->pseudo_sum, m, pkt->l4_off, pkt->l4_len));
 }
 
 void
 tcp_rx(struct tcp *tcp, struct rte_mbuf *m, const struct net_pkt *pkt, uint64_t now_ns)
 {
-	struct tcp_rx_seg rx;
+	struct tcp_rx_in in = {m, *pkt};
 
-	tcp->n.rx_segs++;
-	tcp->now_ns = now_ns;
-	rx.m = m;
-	rx.pkt = pkt;
-	rx.now_ns = now_ns;
-	if (tcp_hdr_parse(m, pkt->l4_off, pkt->l4_len, &rx.seg) != TCP_HDR_OK)
-		tcp->n.rx_bad_hdr++;
-	else if (!cksum_is_good(m, pkt))
-		tcp->n.rx_bad_cksum++;
-	else
-		dispatch(tcp, &rx);
-	rte_pktmbuf_free(rx.m);
+	tcp_rx_burst(tcp, &in, 1, now_ns);
 }

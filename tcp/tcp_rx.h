@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segment arrival (RFC 9293 §3.10.7): who it is for (tcp_rx() of tcp.h), the fast path, the slow path in the order
+/* Segment arrival (RFC 9293 §3.10.7): who it is for, the fast path, the slow path in the order
  * of the RFC.  The calls of the face that read (tcp_rx_peek and so on) are here as well. */
 #ifndef TCP_RX_H
 #define TCP_RX_H
 
 #include "tcp_conn_obj.h"
 #include "tcp_rx_seg.h"
+
+/* A segment whose header and checksum are good and whose tuple and hash are set. */
+void tcp_rx_dispatch(struct tcp *tcp, struct tcp_rx_seg *rx);
 
 /* SYN_SENT (§3.10.7.3). */
 void tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx);

@@ -8,10 +8,13 @@
 
 #include "net.h"
 #include "tcp_hdr.h"
+#include "tcp_tuple.h"
 
 /* A segment that is on its way through. */
 struct tcp_rx_seg {
 	struct tcp_seg seg;
+	struct tcp_tuple tuple; /* who it is for, and the demux table's hash of that */
+	uint32_t hash;
 	struct rte_mbuf *m; /* ours to free; NULL: handed on */
 	const struct net_pkt *pkt;
 	uint64_t now_ns;

@@ -36,7 +36,7 @@ acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, b
 
 	switch (verdict) {
 	case TCP_RXQ_IN_ORDER:
-		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_flight_rto(tcp, c), now_ns) || ce_changed;
+		now = tcp_rcvbuf_quick(&c->rcvbuf, tcp_flight_rto(c), now_ns) || ce_changed;
 		now |= ++c->ack_segs >= ACK_EVERY;
 		break;
 	case TCP_RXQ_FILLED:
@@ -134,6 +134,7 @@ take_syn_ack(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	rx->seg.seq++;
 	if (rx->seg.len)
 		tcp_rx_text(tcp, c, rx);
+	tcp_conn_clear(c, TCP_CONN_ECN_ECHO); /* CE on a SYN-ACK tells nothing (RFC 8257 §3.6) */
 	tcp_rx_fin(tcp, c, rx);
 }
 

@@ -7,6 +7,7 @@
 #include "iw_time.h"
 #include "ring.h"
 #include "seq.h"
+#include "tcp_isn.h"
 #include "tcp_accept.h"
 
 #define TICK_SHIFT 24 /* 16.8 ms: 16 bits of ticks go round in 18 min, far beyond the longest wait */
@@ -20,7 +21,9 @@ enum rec_bits {
 	BIT_MSS = 1 << 7,
 	BIT_ECE = 1 << 8,
 	BIT_CWR = 1 << 9,
-	RETRIES_SHIFT = 10 /* three bits */
+	RETRIES_SHIFT = 10, /* three bits */
+	RETRIES_MASK = 7,
+	BIT_UNTIMED = 1 << 13
 };
 
 int
@@ -68,7 +71,24 @@ tcp_syn_find(const struct tcp_syn *s, const struct tcp_tuple *t)
 uint32_t
 tcp_syn_retries(const struct tcp_syn_rec *rec)
 {
-	return rec->bits >> RETRIES_SHIFT;
+	return rec->bits >> RETRIES_SHIFT & RETRIES_MASK;
+}
+
+void
+tcp_syn_set_untimed(struct tcp_syn_rec *rec)
+{
+	rec->bits |= BIT_UNTIMED;
+}
+
+uint64_t
+tcp_syn_sent_ns(const struct tcp_syn *s, const struct tcp_syn_rec *rec, uint64_t now_ns)
+{
+	uint32_t ticks = tcp_isn_seq(s->env, &rec->tuple, now_ns) - rec->iss;
+	uint64_t tick = now_ns / TCP_ISN_TICK_NS;
+
+	if (tcp_syn_retries(rec) || rec->bits & BIT_UNTIMED || ticks * TCP_ISN_TICK_NS > 2 * WAIT_NS || ticks >= tick)
+		return 0;
+	return (tick - ticks) * TCP_ISN_TICK_NS;
 }
 
 static uint32_t
@@ -227,6 +247,7 @@ check_syn(struct tcp_syn_rec *rec, const struct tcp_seg *seg)
 		return TCP_SYN_CHALLENGE;
 	if (rec->bits & BIT_TS && seg->has_ts)
 		rec->ts_recent = seg->tsval;
+	tcp_syn_set_untimed(rec);
 	return TCP_SYN_REPEAT;
 }
 

@@ -61,7 +61,12 @@ uint64_t tcp_syn_deadline(const struct tcp_syn *s); /* IW_NEVER: none */
 
 /* The peer's SYN, as tcp_hdr_parse() gave it. */
 struct tcp_seg tcp_syn_seg(const struct tcp_syn_rec *rec);
-/* When its first SYN-ACK left, roughly: to a tick of 17 ms; retries: how often it left again. */
+/* When its SYN-ACK left, to a tick of the ISN's clock, which tells it: nothing has to be remembered.  0: not known, or
+ * it left more than once (Karn). */
+uint64_t tcp_syn_sent_ns(const struct tcp_syn *s, const struct tcp_syn_rec *rec, uint64_t now_ns);
+/* Its ISN does not tell the time. */
+void tcp_syn_set_untimed(struct tcp_syn_rec *rec);
+/* How often its SYN-ACK left again because nothing came back. */
 uint32_t tcp_syn_retries(const struct tcp_syn_rec *rec);
 
 enum tcp_syn_verdict {

@@ -22,8 +22,15 @@ enum turn {
 	TURN_IDLE, /* nothing more to send for now */
 	TURN_MORE, /* the frames allowed were used up */
 	TURN_ACK,  /* an owed ACK waits for the end of the next poll */
-	TURN_NO_MBUF
+	TURN_NO_MBUF,
+	TURN_UNHEARD /* the next hop is being asked for its address */
 };
+
+static enum turn
+turn_of(int err)
+{
+	return err == -IW_E_AGAIN ? TURN_UNHEARD : TURN_NO_MBUF;
+}
 
 /* ---- grant and append ---- */
 
@@ -122,6 +129,12 @@ takes_data(const struct tcp_conn *c)
 int
 tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
 {
+	return tcp_tx_append_summed(tcp, conn, m, tcp_txq_sum(&tcp->txq_pool, m));
+}
+
+int
+tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_t sum)
+{
 	struct tcp_conn *c = tcp_conn_user(tcp, conn);
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 
@@ -135,7 +148,7 @@ tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
 		rte_pktmbuf_free(m);
 		return -IW_E_NOMEM;
 	}
-	if (!tcp_txq_append(&c->fl->txq, &tcp->txq_pool, m))
+	if (!tcp_txq_append_summed(&c->fl->txq, &tcp->txq_pool, m, sum))
 		return -IW_E_NOMEM;
 	c->appended += len;
 	tcp_conn_kick(tcp, c);
@@ -291,12 +304,14 @@ send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 {
 	struct tcp_txq_rec *rec;
 	uint32_t octets;
+	int err;
 
 	while ((rec = next_rec(c, &octets)) != NULL && !is_paced(tcp, c, rec, now_ns)) {
 		if (*made == max)
 			return TURN_MORE;
-		if (send_rec(tcp, c, rec, octets, now_ns))
-			return TURN_NO_MBUF;
+		err = send_rec(tcp, c, rec, octets, now_ns);
+		if (err)
+			return turn_of(err);
 		++*made;
 	}
 	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) + c->emss > c->fl->cc.cwnd)
@@ -330,13 +345,15 @@ probe_tail(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, ui
 
 /* Nothing is in flight and the window holds back what waits: persist; its probe when it has fired. */
 static enum turn
-persist(struct tcp *tcp, struct tcp_conn *c, uint32_t *made, uint64_t now_ns)
+persist(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
 {
 	bool stuck = c->fl->txq.unsent && c->fl->txq.sent_recs == 0 && state_allows(c, c->fl->txq.unsent);
 
 	tcp_timer_persist(tcp, c, stuck, now_ns);
 	if (!stuck || !tcp_conn_has(c, TCP_CONN_PROBE))
 		return TURN_IDLE;
+	if (*made == max)
+		return TURN_MORE;
 	if (tcp_out_probe(tcp, c, c->fl->txq.unsent, now_ns))
 		return TURN_NO_MBUF;
 	tcp_conn_clear(c, TCP_CONN_PROBE);
@@ -371,8 +388,8 @@ send_data(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 	uint32_t before = c->fl->txq.nxt;
 	enum turn turn = send_recs(tcp, c, max, made, now_ns);
 
-	if (turn == TURN_IDLE && *made < max)
-		turn = persist(tcp, c, made, now_ns);
+	if (turn == TURN_IDLE)
+		turn = persist(tcp, c, max, made, now_ns);
 	tcp_timer_update(tcp, c, false, now_ns);
 	if (c->fl->txq.nxt != before)
 		tcp_loss_arm(tcp, c, now_ns);
@@ -403,9 +420,23 @@ take_turn(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 static void
 want_poll(struct tcp *tcp, enum turn turn, uint64_t now_ns)
 {
-	uint64_t at = turn == TURN_NO_MBUF ? iw_time_after(now_ns, TCP_NO_MBUF_NS) : now_ns;
+	uint64_t at = turn == TURN_NO_MBUF || turn == TURN_UNHEARD ? iw_time_after(now_ns, TCP_NO_MBUF_NS) : now_ns;
 
 	tcp->tx_at_ns = iw_time_min(tcp->tx_at_ns, at);
+}
+
+/* Some next hop has answered, or failed to: everybody who waited for one tries again. */
+static void
+retry_unheard(struct tcp *tcp)
+{
+	uint32_t settled = net_settled(tcp->net);
+	struct iw_link *link;
+
+	if (settled == tcp->settled)
+		return;
+	tcp->settled = settled;
+	while ((link = iw_list_pop(&tcp->unheard)) != NULL)
+		iw_list_add(&tcp->tx, &iw_list_entry(link, struct tcp_conn, wait_link)->tx_link);
 }
 
 static void
@@ -427,6 +458,7 @@ tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns)
 	iw_list_init(&later);
 	tcp->now_ns = now_ns;
 	tcp->tx_at_ns = IW_NEVER;
+	retry_unheard(tcp);
 	max = iw_len_min(max, net_tx_space(tcp->net));
 	while (made < max && (link = iw_list_pop(&tcp->tx)) != NULL) {
 		struct tcp_conn *c = iw_list_entry(link, struct tcp_conn, tx_link);
@@ -438,6 +470,10 @@ tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns)
 			turn = TURN_NO_MBUF; /* nor a record for its FIN */
 		if (turn == TURN_IDLE)
 			continue;
+		if (turn == TURN_UNHEARD && !iw_list_linked(&c->wait_link)) {
+			iw_list_add(&tcp->unheard, &c->wait_link);
+			continue;
+		}
 		iw_list_add(turn == TURN_MORE ? &tcp->tx : &later, link);
 		want_poll(tcp, turn, now_ns);
 	}

@@ -3,11 +3,11 @@
 
 #include <assert.h>
 #include <iwarp/err.h>
-#include <rte_ip.h>
 #include <string.h>
 
 #include "env.h"
 #include "seq.h"
+#include "sum.h"
 
 #define CTL_SLICE_MAX 64 /* larger slices come from the data pool */
 #define LOST_WALK_MAX 64
@@ -15,7 +15,7 @@
 static uint16_t
 sum_of(const struct tcp_txq_pool *p, const uint8_t *at, uint32_t len)
 {
-	return p->no_sums ? 0 : rte_raw_cksum(at, len);
+	return p->no_sums ? 0 : iw_sum_fold(iw_sum(at, len));
 }
 
 /* ---- records ---- */
@@ -116,8 +116,20 @@ append(struct tcp_txq *q, struct tcp_txq_pool *p, uint32_t len)
 	return rec;
 }
 
+uint16_t
+tcp_txq_sum(const struct tcp_txq_pool *p, const struct rte_mbuf *m)
+{
+	return sum_of(p, rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m));
+}
+
 struct tcp_txq_rec *
 tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m)
+{
+	return tcp_txq_append_summed(q, p, m, tcp_txq_sum(p, m));
+}
+
+struct tcp_txq_rec *
+tcp_txq_append_summed(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, uint16_t sum)
 {
 	struct tcp_txq_rec *rec;
 
@@ -129,7 +141,7 @@ tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m)
 	}
 	rec->m = m;
 	rec->off = m->data_off;
-	rec->sum = sum_of(p, payload(rec), rec->len);
+	rec->sum = sum;
 	return rec;
 }
 

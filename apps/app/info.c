@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "host.h"
 
 #define NICS_MAX 32
 #define LINK_WAIT_MS 4000
@@ -44,6 +45,34 @@ print_port(uint16_t id, const struct iw_port_info *p)
 	       p->max_rx_queues);
 	printf("  transmit       IP checksum %s, TCP checksum %s, TSO %s, multi-segment %s, up to %u queues\n",
 	       yes_no(p->tx_ip_cksum), yes_no(p->tx_tcp_cksum), yes_no(p->tso), yes_no(p->multi_seg), p->max_tx_queues);
+}
+
+/* Engines are made and go again: what a driver promises and what it does are not always the same.  Nothing is sent. */
+static void
+print_steering(uint16_t id)
+{
+	struct iw_engine_params params = {.port_id = id,
+					  .prefix_len = 32,
+					  .no_claim = true,
+					  .no_host_path = true,
+					  .max_conns = 1,
+					  .num_mbufs = 4095};
+	struct iw_engine *engines[IW_MAX_ENGINES];
+	struct iw_domain *domain = iw_domain_create();
+	uint32_t n = host_lcores();
+	char why[160] = "no memory";
+
+	iw_addr_parse("192.0.2.1", &params.addr);
+	if (!domain || iw_engines_create(domain, &params, n, engines, why, sizeof(why)) != 0) {
+		printf("  %-2u engines     %s\n", n, why);
+	} else {
+		printf("  %-2u engines     steered by %s\n", n,
+		       iw_engines_steering_name(iw_engines_steering(engines[0])));
+		while (n-- > 0)
+			iw_engine_destroy(engines[n]);
+	}
+	if (domain)
+		iw_domain_destroy(domain);
 }
 
 /* 1 when something is missing for it to be used. */
@@ -92,6 +121,8 @@ print_ports(int *bad)
 		if (err)
 			*bad = cli_fail("port %u (%s): cannot be started (%s); the driver's own lines tell more", id,
 					port.name, iw_err_text(err));
+		else if (host_lcores() > 1)
+			print_steering(id);
 		ports++;
 	}
 	return ports;

@@ -177,13 +177,13 @@ connect_to(struct client *c)
 static bool
 run_once(const struct options *o, struct host *host, struct iw_pd *pd)
 {
-	struct client c = {.o = o, .s = ping_session_create(host->engine, pd)};
+	struct client c = {.o = o, .s = ping_session_create(pd)};
 	bool good = false;
 
 	if (c.s) {
-		if (connect_to(&c))
+		if (ping_session_open(c.s, host->engine, pd) && connect_to(&c))
 			loop(&c);
-		good = !c.s->failed && (!o->count || c.round == o->count || cli_stopped());
+		good = c.s->qp && !c.s->failed && (!o->count || c.round == o->count || cli_stopped());
 		ping_session_destroy(c.s);
 	}
 	return good;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -17,16 +18,39 @@ struct asked {
 	uint64_t due_ns;
 };
 
+/* All engines' servers. */
+struct servers {
+	const struct options *o;
+	struct host host;
+	struct iw_pd *pd;
+	struct server *server[IW_MAX_ENGINES];
+	uint64_t finished; /* sessions of all; atomic */
+};
+
+/* What one engine serves. */
 struct server {
+	struct servers *all;
 	const struct options *o;
 	struct iw_engine *engine;
 	struct iw_pd *pd;
 	iw_cm_id listener;
-	struct ping_session *sessions[SESSIONS];
-	struct asked asked[SESSIONS]; /* with -D */
-	uint64_t finished;
+	struct ping_session *sessions[SESSIONS]; /* used by connections when they have a QP */
+	struct asked asked[SESSIONS];            /* with -D */
 	bool failed, stopping, hung_up;
+	uint32_t served; /* connections */
 };
+
+static void
+finish_one(struct server *v)
+{
+	__atomic_fetch_add(&v->all->finished, 1, __ATOMIC_RELAXED);
+}
+
+static bool
+is_over(const struct server *v)
+{
+	return cli_stopped() || (v->o->count && __atomic_load_n(&v->all->finished, __ATOMIC_RELAXED));
+}
 
 static void
 on_advert(struct server *v, struct ping_session *s, const struct iw_wc *wc)
@@ -92,12 +116,12 @@ serve(struct server *v, struct ping_session *s)
 	}
 }
 
-static struct ping_session **
-free_place(struct server *v)
+static struct ping_session *
+free_session(struct server *v)
 {
 	for (int i = 0; i < SESSIONS; i++)
-		if (!v->sessions[i])
-			return &v->sessions[i];
+		if (!v->sessions[i]->qp)
+			return v->sessions[i];
 	return NULL;
 }
 
@@ -105,22 +129,21 @@ static int
 accept_client(struct server *v, iw_cm_id id, const struct iw_addr *peer)
 {
 	struct iw_cm_attr attr = ping_session_attr(v->o);
-	struct ping_session **place = free_place(v), *s;
+	struct ping_session *s = v->stopping ? NULL : free_session(v);
 	char ip[IW_ADDR_TEXT];
 	int err;
 
-	s = place && !v->stopping ? ping_session_create(v->engine, v->pd) : NULL;
-	if (!s)
+	if (!s || !ping_session_open(s, v->engine, v->pd))
 		return -1;
 	snprintf(s->peer, sizeof(s->peer), "%.46s port %u", iw_addr_format(peer, ip, sizeof(ip)), peer->port);
 	err = iw_cm_accept(v->engine, id, s->qp, &attr);
 	if (err) {
 		ping_session_fail(s, "cannot accept", iw_err_text(err));
-		ping_session_destroy(s);
+		ping_session_close(s);
 		return -1;
 	}
 	s->id = id;
-	*place = s;
+	v->served++;
 	return 0;
 }
 
@@ -162,7 +185,7 @@ answer(struct server *v, iw_cm_id id, const struct iw_addr *peer)
 	if (!v->o->reject)
 		return v->o->delay_s ? ask_to_wait(v, id, peer) : accept_client(v, id, peer);
 	iw_cm_reject(v->engine, id, v->o->reject, (uint16_t)strlen(v->o->reject));
-	v->finished++;
+	finish_one(v);
 	v->hung_up = true;
 	return -1;
 }
@@ -171,7 +194,7 @@ static struct ping_session *
 session_of(struct server *v, iw_cm_id id)
 {
 	for (int i = 0; i < SESSIONS; i++)
-		if (v->sessions[i] && v->sessions[i]->id == id)
+		if (v->sessions[i]->qp && v->sessions[i]->id == id)
 			return v->sessions[i];
 	return NULL;
 }
@@ -202,12 +225,11 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 }
 
 static void
-reap(struct server *v, struct ping_session **place)
+reap(struct server *v, struct ping_session *s)
 {
-	v->finished++;
-	v->failed |= (*place)->failed;
-	ping_session_destroy(*place);
-	*place = NULL;
+	finish_one(v);
+	v->failed |= s->failed;
+	ping_session_close(s);
 }
 
 /* Returns the sessions alive. */
@@ -219,11 +241,11 @@ turn(struct server *v)
 	iw_engine_poll(v->engine);
 	answer_due(v);
 	for (int i = 0; i < SESSIONS; i++) {
-		if (!v->sessions[i])
+		if (!v->sessions[i]->qp)
 			continue;
 		serve(v, v->sessions[i]);
 		if (v->sessions[i]->ended)
-			reap(v, &v->sessions[i]);
+			reap(v, v->sessions[i]);
 		else
 			alive++;
 	}
@@ -238,15 +260,15 @@ stop(struct server *v)
 	v->stopping = true;
 	iw_cm_destroy(v->engine, v->listener);
 	for (int i = 0; i < SESSIONS; i++)
-		if (v->sessions[i]) {
+		if (v->sessions[i]->qp) {
 			iw_cm_disconnect(v->engine, v->sessions[i]->id, false);
 			v->hung_up = true;
 		}
 	while (turn(v) > 0 && iw_engine_now(v->engine) < end)
 		;
 	for (int i = 0; i < SESSIONS; i++)
-		if (v->sessions[i])
-			reap(v, &v->sessions[i]);
+		if (v->sessions[i]->qp)
+			reap(v, v->sessions[i]);
 }
 
 static bool
@@ -257,50 +279,114 @@ listen_on(struct server *v)
 
 	v->listener = iw_cm_create(v->engine, on_event, v);
 	err = v->listener ? iw_cm_listen(v->engine, v->listener, &v->o->addr, SESSIONS) : -IW_E_NOMEM;
-	if (err) {
+	if (err)
 		cli_fail("cannot listen on %s port %u: %s", iw_addr_format(&v->o->addr, ip, sizeof(ip)),
 			 v->o->addr.port, iw_err_text(err));
-		return false;
-	}
-	iw_addr_format(v->o->has_addr ? &v->o->addr : &v->o->host.ip, ip, sizeof(ip));
-	printf(strchr(ip, ':') ? "listening on [%s]:%u\n" : "listening on %s:%u\n", ip, v->o->addr.port);
+	return err == 0;
+}
+
+static void
+say_listening(const struct servers *all)
+{
+	const struct options *o = all->o;
+	char ip[IW_ADDR_TEXT];
+
+	iw_addr_format(o->has_addr ? &o->addr : &o->host.ip, ip, sizeof(ip));
+	printf(strchr(ip, ':') ? "listening on [%s]:%u" : "listening on %s:%u", ip, o->addr.port);
+	if (all->host.n > 1)
+		printf(", %u engines, steered by %s", all->host.n,
+		       iw_engines_steering_name(iw_engines_steering(all->host.engine)));
+	putchar('\n');
 	fflush(stdout);
-	return true;
 }
 
 static int
-run(struct server *v, struct host *host)
+run(void *arg, uint32_t number)
 {
-	v->engine = host->engine;
-	v->pd = iw_pd_create(host->domain);
-	if (!v->pd)
-		return cli_fail("no memory for a protection domain");
-	if (listen_on(v)) {
-		for (uint32_t n = 1; !cli_stopped() && !(v->o->count && v->finished); n++) {
-			turn(v);
-			if (n % CONFLICTS_EVERY == 0)
-				host_report_conflicts(host);
-		}
-		stop(v);
-	} else {
-		v->failed = true;
+	struct servers *all = arg;
+	struct server *v = all->server[number];
+
+	for (uint32_t n = 1; !is_over(v); n++) {
+		turn(v);
+		if (number == 0 && n % CONFLICTS_EVERY == 0)
+			host_report_conflicts(&all->host);
 	}
-	iw_pd_destroy(v->pd);
+	stop(v);
 	return v->failed;
+}
+
+/* Everything that is registered is, before lcores of their own begin. */
+static struct server *
+create(struct servers *all, struct iw_engine *engine)
+{
+	struct server *v = calloc(1, sizeof(*v));
+
+	if (!v) {
+		cli_fail("no memory for a server");
+		return NULL;
+	}
+	*v = (struct server){.all = all, .o = all->o, .engine = engine, .pd = all->pd};
+	for (int i = 0; i < SESSIONS; i++) {
+		v->sessions[i] = ping_session_create(all->pd);
+		if (!v->sessions[i])
+			v->failed = true;
+	}
+	if (!v->failed)
+		v->failed = !listen_on(v);
+	return v;
+}
+
+static void
+destroy(struct server *v)
+{
+	for (int i = 0; v && i < SESSIONS; i++)
+		if (v->sessions[i])
+			ping_session_destroy(v->sessions[i]);
+	free(v);
+}
+
+static int
+serve_all(struct servers *all)
+{
+	bool ok = true;
+	int result = 1;
+
+	all->pd = iw_pd_create(all->host.domain);
+	if (!all->pd)
+		return cli_fail("no memory for a protection domain");
+	for (uint32_t i = 0; i < all->host.n && ok; i++) {
+		all->server[i] = create(all, all->host.engines[i]);
+		ok = all->server[i] && !all->server[i]->failed;
+	}
+	if (ok) {
+		say_listening(all);
+		result = host_run(&all->host, run, all);
+	}
+	return result;
 }
 
 int
 ping_server(const struct options *o)
 {
-	struct server v = {.o = o};
-	struct host host;
+	struct servers all = {.o = o};
+	struct host_options options = o->host;
+	bool hung_up = false;
 	int result;
 
-	if (!host_open(&host, &o->host))
+	options.engines = host_lcores();
+	if (!host_open(&all.host, &options))
 		return 1;
-	result = run(&v, &host);
-	if (v.hung_up)
-		host_linger(&host);
-	host_close(&host);
+	result = serve_all(&all);
+	for (uint32_t i = 0; i < all.host.n; i++) {
+		if (all.host.n > 1 && all.server[i])
+			printf("engine %u: %u connections\n", i, all.server[i]->served);
+		hung_up |= all.server[i] && all.server[i]->hung_up;
+		destroy(all.server[i]);
+	}
+	if (all.pd)
+		iw_pd_destroy(all.pd);
+	if (hung_up)
+		host_linger(&all.host);
+	host_close(&all.host);
 	return result;
 }

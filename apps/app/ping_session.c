@@ -41,26 +41,38 @@ create_qp(struct ping_session *s, struct iw_pd *pd)
 }
 
 struct ping_session *
-ping_session_create(struct iw_engine *engine, struct iw_pd *pd)
+ping_session_create(struct iw_pd *pd)
 {
 	struct ping_session *s = calloc(1, sizeof(*s));
 
-	if (!s)
-		return NULL;
-	s->engine = engine;
-	snprintf(s->peer, sizeof(s->peer), "ping");
-	if (!register_memory(s, pd) || !create_qp(s, pd)) {
-		cli_fail("no memory for another connection");
+	if (s && !register_memory(s, pd)) {
 		ping_session_destroy(s);
-		return NULL;
+		s = NULL;
 	}
-	for (uint32_t i = 0; i < PING_RECVS; i++)
-		ping_session_post_recv(s, i);
+	if (!s)
+		cli_fail("no memory for another connection");
 	return s;
 }
 
+bool
+ping_session_open(struct ping_session *s, struct iw_engine *engine, struct iw_pd *pd)
+{
+	s->engine = engine;
+	snprintf(s->peer, sizeof(s->peer), "ping");
+	s->established = s->ended = s->failed = s->hung_up = s->reading = false;
+	s->rounds = 0;
+	if (!create_qp(s, pd)) {
+		cli_fail("no memory for another connection");
+		ping_session_close(s);
+		return false;
+	}
+	for (uint32_t i = 0; i < PING_RECVS; i++)
+		ping_session_post_recv(s, i);
+	return true;
+}
+
 void
-ping_session_destroy(struct ping_session *s)
+ping_session_close(struct ping_session *s)
 {
 	if (s->id)
 		iw_cm_destroy(s->engine, s->id);
@@ -68,6 +80,15 @@ ping_session_destroy(struct ping_session *s)
 		iw_qp_destroy(s->qp);
 	if (s->cq)
 		iw_cq_destroy(s->cq);
+	s->id = 0;
+	s->qp = NULL;
+	s->cq = NULL;
+}
+
+void
+ping_session_destroy(struct ping_session *s)
+{
+	ping_session_close(s);
 	if (s->msg_mr)
 		iw_mr_dereg(s->msg_mr);
 	if (s->source_mr)

@@ -31,8 +31,11 @@ struct ping_session {
 	char source[PING_BUF], sink[PING_BUF];
 };
 
-/* NULL after an error line. */
-struct ping_session *ping_session_create(struct iw_engine *engine, struct iw_pd *pd);
+/* Its memory, registered: by one thread for all.  NULL after an error line. */
+struct ping_session *ping_session_create(struct iw_pd *pd);
+/* Its QP, with receives, for one connection after another.  False after an error line. */
+bool ping_session_open(struct ping_session *s, struct iw_engine *engine, struct iw_pd *pd);
+void ping_session_close(struct ping_session *s);
 void ping_session_destroy(struct ping_session *s);
 
 /* False after an error line; the session is failed then. */

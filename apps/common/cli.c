@@ -106,6 +106,25 @@ cli_catch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
+static bool chose_lcores;
+
+/* -l, -c, --lcores among EAL's arguments: without, EAL takes every core that there is. */
+static bool
+names_lcores(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "-l", 2) == 0 || strncmp(argv[i], "-c", 2) == 0 ||
+		    strncmp(argv[i], "--lcores", 8) == 0)
+			return true;
+	return false;
+}
+
+bool
+cli_chose_lcores(void)
+{
+	return chose_lcores;
+}
+
 int
 cli_start(const char *program, unsigned megabytes, int argc, char **argv)
 {
@@ -113,6 +132,7 @@ cli_start(const char *program, unsigned megabytes, int argc, char **argv)
 
 	cli_init(program);
 	used = rte_eal_init(argc, argv);
+	chose_lcores = used > 0 && names_lcores(used, argv);
 	if (used < 0)
 		cli_fail("EAL did not start (%s); without hugepages try --no-huge -m %u --no-pci",
 			 rte_strerror(rte_errno), megabytes);

@@ -14,6 +14,9 @@ void cli_init(const char *program);
  * megabytes: what to give EAL where there are no hugepages. */
 int cli_start(const char *program, unsigned megabytes, int argc, char **argv);
 
+/* The user has said which lcores there are to be. */
+bool cli_chose_lcores(void);
+
 /* `-- --help`, or -h: prints usage() and returns true, before EAL is asked, which may have no memory to start with. */
 bool cli_help(int argc, char **argv, void (*usage)(void));
 

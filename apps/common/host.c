@@ -2,6 +2,8 @@
 #include "host.h"
 
 #include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
 #include <string.h>
 
 #include "cli.h"
@@ -18,6 +20,14 @@
  * that is being received at that moment; a process that lingers is likely to meet it, so it polls now and then only. */
 #define LINGER_PAUSE_US 1000
 
+/* As long as one thread has all of them. */
+static void
+poll_all(const struct host *host)
+{
+	for (uint32_t i = 0; i < host->n; i++)
+		iw_engine_poll(host->engines[i]);
+}
+
 static bool
 link_comes_up(struct host *host, uint16_t port_id)
 {
@@ -27,7 +37,7 @@ link_comes_up(struct host *host, uint16_t port_id)
 	do {
 		if (iw_port_info_get(port_id, &info) == 0 && info.link_up)
 			return true;
-		iw_engine_poll(host->engine);
+		poll_all(host);
 	} while (iw_engine_now(host->engine) < end && !cli_stopped());
 	if (cli_stopped())
 		cli_fail("stopped while the link of port %u was down", port_id);
@@ -52,14 +62,15 @@ open_engine(struct host *host, const struct host_options *options)
 					  .vlan = options->vlan,
 					  .mtu = options->mtu,
 					  .max_conns = options->max_conns};
+	uint32_t n = options->engines ? options->engines : 1;
 	char why[256];
-	int err;
 
-	host->engine = iw_engine_create(host->domain, &params, &err, why, sizeof(why));
-	if (!host->engine) {
+	if (iw_engines_create(host->domain, &params, n, host->engines, why, sizeof(why)) != 0) {
 		cli_fail("%s", why);
 		return false;
 	}
+	host->engine = host->engines[0];
+	host->n = n;
 	if (why[0])
 		cli_fail("note: %s", why);
 	return true;
@@ -92,10 +103,10 @@ is_routable6(const struct iw_addr *a)
 
 /* What is still awaited: whether somebody objects, or a router. */
 static bool
-is_settled(const struct host *host, const struct host_options *options, bool *duplicate)
+is_settled(const struct iw_engine *engine, const struct host_options *options, bool *duplicate)
 {
 	struct iw_addr_info a[ADDRS];
-	int n = iw_engine_addrs(host->engine, a, ADDRS);
+	int n = iw_engine_addrs(engine, a, ADDRS);
 	bool settled = true, learned = !options->autoconf;
 
 	for (int i = 0; i < n && i < ADDRS; i++) {
@@ -116,8 +127,10 @@ addresses_settle(struct host *host, const struct host_options *options)
 	bool duplicate = false, settled;
 
 	do {
-		iw_engine_poll(host->engine);
-		settled = is_settled(host, options, &duplicate);
+		poll_all(host);
+		settled = true;
+		for (uint32_t i = 0; i < host->n; i++)
+			settled &= is_settled(host->engines[i], options, &duplicate);
 	} while (!settled && !duplicate && iw_engine_now(host->engine) < end && !cli_stopped());
 	if (!settled && !duplicate && options->autoconf)
 		cli_fail("note: no IPv6 router has advertised a prefix; link-local addresses only");
@@ -188,8 +201,9 @@ host_linger(struct host *host)
 	uint64_t now = iw_engine_now(host->engine), end = now + LINGER_NS, quiet = now + QUIET_NS;
 
 	for (; now < end && now < quiet; now = iw_engine_now(host->engine)) {
-		if (iw_engine_poll(host->engine) > 0)
-			quiet = now + QUIET_NS;
+		for (uint32_t i = 0; i < host->n; i++)
+			if (iw_engine_poll(host->engines[i]) > 0)
+				quiet = now + QUIET_NS;
 		rte_delay_us_sleep(LINGER_PAUSE_US);
 	}
 }
@@ -197,9 +211,50 @@ host_linger(struct host *host)
 void
 host_close(struct host *host)
 {
-	if (host->engine)
-		iw_engine_destroy(host->engine);
+	for (uint32_t i = host->n; i-- > 0;)
+		iw_engine_destroy(host->engines[i]);
 	if (host->domain)
 		iw_domain_destroy(host->domain);
 	memset(host, 0, sizeof(*host));
+}
+
+uint32_t
+host_lcores(void)
+{
+	return cli_chose_lcores() ? RTE_MIN(rte_lcore_count(), (unsigned)IW_MAX_ENGINES) : 1;
+}
+
+struct job {
+	int (*work)(void *arg, uint32_t number);
+	void *arg;
+	uint32_t number;
+};
+
+static int
+run_job(void *arg)
+{
+	const struct job *j = arg;
+
+	return j->work(j->arg, j->number);
+}
+
+int
+host_run(const struct host *host, int (*work)(void *arg, uint32_t number), void *arg)
+{
+	struct job jobs[IW_MAX_ENGINES];
+	unsigned lcores[IW_MAX_ENGINES], lcore = rte_get_next_lcore(-1, 1, 0);
+	int result = 0;
+
+	for (uint32_t i = 1; i < host->n; i++, lcore = rte_get_next_lcore(lcore, 1, 0)) {
+		jobs[i] = (struct job){.work = work, .arg = arg, .number = i};
+		lcores[i] = lcore;
+		if (lcore >= RTE_MAX_LCORE || rte_eal_get_lcore_state(lcore) != WAIT)
+			return cli_fail("%u engines need as many lcores of their own", host->n);
+	}
+	for (uint32_t i = 1; i < host->n; i++)
+		result |= rte_eal_remote_launch(run_job, &jobs[i], lcores[i]) != 0;
+	result |= work(arg, 0);
+	for (uint32_t i = 1; i < host->n; i++)
+		result |= rte_eal_wait_lcore(lcores[i]);
+	return result;
 }

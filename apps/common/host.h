@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One iWARP host of a program: a domain and an engine on a DPDK port. */
+/* One iWARP host of a program: a domain and an engine, or several, on a DPDK port. */
 #ifndef HOST_H
 #define HOST_H
 
@@ -19,11 +19,14 @@ struct host_options {
 	uint16_t mtu;  /* 0: the port's */
 	uint16_t port_id;
 	uint32_t max_conns; /* 0: the library's default */
+	uint32_t engines;   /* on the port; 0: 1 */
 };
 
 struct host {
 	struct iw_domain *domain;
-	struct iw_engine *engine;
+	struct iw_engine *engine; /* the first one */
+	struct iw_engine *engines[IW_MAX_ENGINES];
+	uint32_t n;         /* of them */
 	uint32_t conflicts; /* reported */
 };
 
@@ -43,6 +46,12 @@ enum { HOST_OPT_IP = 512, HOST_OPT_GW, HOST_OPT_VLAN, HOST_OPT_MTU, HOST_OPT_POR
 bool host_option(struct host_options *options, int opt, const char *port_name, const char *text);
 
 bool host_is_v4(const struct iw_addr *addr);
+
+/* How many engines -l gives a program that can use several: one for each lcore; 1 without -l. */
+uint32_t host_lcores(void);
+/* Runs work(arg, i) for each engine, on lcores of their own, number 0 on this one; returns when all have ended, what
+ * they returned or'ed together. */
+int host_run(const struct host *host, int (*work)(void *arg, uint32_t number), void *arg);
 
 /* Opens the port, waits for its link and until it is sure that nobody else has its addresses; an error line and false
  * when one of that fails. */

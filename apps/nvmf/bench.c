@@ -288,8 +288,8 @@ open_load(const struct bench_options *o, uint32_t depth)
 	load.num_queues = (depth + DEPTH_MAX - 2) / (DEPTH_MAX - 1);
 	load.seed = 0x9e3779b97f4a7c15u;
 	load.blocks = far.target.subsys[0].ns[0].bdev->size / BLOCK;
-	load.data = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (load.data == MAP_FAILED)
+	load.data = bufs_map(len);
+	if (!load.data)
 		return cli_fail("no memory for the data") == 0;
 	memset(load.data, 0x5a, len);
 	load.mr = iw_mr_reg(near.pd, load.data, len, IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE, NULL);

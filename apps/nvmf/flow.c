@@ -3,58 +3,15 @@
 
 #include <string.h>
 
+#include "flow_post.h"
+
 #define POLL_BATCH 32
 #define POLL_ROUNDS 16 /* batches in a turn */
-
-/* Work request ids: where the request is and, in the bits that its alignment leaves, what was posted for it. */
-enum { WR_RECV, WR_READ, WR_WRITE, WR_SEND };
-#define WR_KIND 3u
-_Static_assert(_Alignof(struct request) > WR_KIND, "the kind of a work request stands in its address");
-
-static uint64_t
-wr_id(const struct request *req, unsigned kind)
-{
-	return (uintptr_t)req | kind;
-}
 
 static struct conn *
 conn_of(struct request *req)
 {
 	return (struct conn *)req->queue; /* its first member */
-}
-
-/* A post fails when the QP has left RTS: CLOSE is on its way then, and ends the request.  Whatever else makes it fail,
- * the host would wait for this command in vain, so the connection is closed. */
-static bool
-posted(struct conn *c, int err)
-{
-	if (err == 0) {
-		c->posted++;
-		return true;
-	}
-	c->q.hang_up = HANG_UP_AT_ONCE;
-	c->side->mind = true;
-	return false;
-}
-
-/* What only the host can bring to an end. */
-static bool
-post_send(struct conn *c, const struct iw_send_wr *wr)
-{
-	if (!posted(c, iw_post_send(c->qp, wr, NULL)))
-		return false;
-	if (c->owed++ == 0)
-		c->owed_ns = c->side->target->now_ns;
-	return true;
-}
-
-static bool
-post_recv(struct conn *c, struct request *req)
-{
-	struct iw_sge sge = {(uintptr_t)req->capsule, c->capsule_len, iw_mr_lkey(c->mr)};
-	struct iw_recv_wr wr = {.wr_id = wr_id(req, WR_RECV), .sg_list = &sge, .num_sge = 1};
-
-	return posted(c, iw_post_recv(c->qp, &wr, NULL));
 }
 
 bool
@@ -63,7 +20,7 @@ flow_start(struct conn *c)
 	for (uint32_t i = 0; i < c->depth; i++) {
 		c->requests[i].queue = &c->q;
 		c->requests[i].capsule = c->capsules + (size_t)i * c->capsule_len;
-		if (!post_recv(c, &c->requests[i]))
+		if (!flow_post_recv(c, &c->requests[i]))
 			return false;
 	}
 	return true;
@@ -71,62 +28,12 @@ flow_start(struct conn *c)
 
 /* ---- The way out ------------------------------------------------------------------------------------------------ */
 
-static int
-sges(const struct conn *c, const struct request *req, struct iw_sge *sge)
-{
-	for (int i = 0; i < req->iovcnt; i++) {
-		sge[i].addr = (uintptr_t)req->iov[i].iov_base;
-		sge[i].length = (uint32_t)req->iov[i].iov_len;
-		sge[i].lkey = iw_mr_lkey(c->side->bufs_mr);
-	}
-	return req->iovcnt;
-}
-
-static void
-emit_response(const struct conn *c, const struct request *req, uint8_t *raw)
-{
-	struct nvme_response r = {.result = req->result,
-				  .sq_head = c->q.no_flow_ctl ? 0xffff : c->q.sq_head,
-				  .sq_id = c->q.qid,
-				  .cid = req->cmd.cid,
-				  .status = req->status};
-
-	capsule_response_emit(&r, raw);
-}
-
-/* The response, and before it, in one chain, the data: either both go or none. */
-static void
-send_response(struct conn *c, struct request *req)
-{
-	bool invalidate = req->cmd.sgl.kind == SGL_KEYED_INV;
-	bool data = req->dir == DATA_TO_HOST && req->status == 0;
-	struct iw_sge sge[BUFS_MAX];
-	uint8_t raw[CAPSULE_RESPONSE];
-	struct iw_sge response = {(uintptr_t)raw, sizeof(raw), 0};
-	struct iw_send_wr send = {.wr_id = wr_id(req, WR_SEND),
-				  .sg_list = &response,
-				  .num_sge = 1,
-				  .opcode = invalidate ? IW_WR_SEND_INV : IW_WR_SEND,
-				  .flags = IW_SEND_SIGNALED | IW_SEND_INLINE,
-				  .invalidate_rkey = invalidate ? req->cmd.sgl.key : 0};
-	struct iw_send_wr write = {.next = &send, /* unsignalled: the Send behind it completes for both */
-				   .wr_id = wr_id(req, WR_WRITE),
-				   .sg_list = sge,
-				   .num_sge = data ? sges(c, req, sge) : 0,
-				   .opcode = IW_WR_RDMA_WRITE,
-				   .remote_addr = req->cmd.sgl.addr,
-				   .rkey = req->cmd.sgl.key};
-
-	emit_response(c, req, raw);
-	post_send(c, data ? &write : &send);
-}
-
 /* The host may send its next command as soon as it has the response: the receive for it is posted before. */
 static void
 respond(struct conn *c, struct request *req)
 {
-	if (c->open && post_recv(c, req))
-		send_response(c, req);
+	if (c->open && flow_post_recv(c, req))
+		flow_post_response(c, req);
 }
 
 static void
@@ -162,18 +69,9 @@ execute(struct conn *c, struct request *req)
 static void
 read_data(struct conn *c, struct request *req)
 {
-	struct iw_sge sge[BUFS_MAX];
-	struct iw_send_wr wr = {.wr_id = wr_id(req, WR_READ),
-				.sg_list = sge,
-				.num_sge = sges(c, req, sge),
-				.opcode = IW_WR_RDMA_READ,
-				.flags = IW_SEND_SIGNALED,
-				.remote_addr = req->cmd.sgl.addr,
-				.rkey = req->cmd.sgl.key};
-
 	if (c->reads == c->max_reads)
 		request_list_add(&c->no_read, req);
-	else if (post_send(c, &wr))
+	else if (flow_post_read(c, req))
 		c->reads++;
 }
 
@@ -362,10 +260,10 @@ completed(struct conn *c, struct request *req, unsigned kind, const struct iw_wc
 static void
 take(const struct iw_wc *wc)
 {
-	struct request *req = (struct request *)(uintptr_t)(wc->wr_id & ~(uint64_t)WR_KIND);
+	struct request *req = (struct request *)(uintptr_t)(wc->wr_id & ~(uint64_t)FLOW_POST_KIND);
 	struct conn *c = conn_of(req);
 
-	completed(c, req, wc->wr_id & WR_KIND, wc);
+	completed(c, req, wc->wr_id & FLOW_POST_KIND, wc);
 	note(c);
 }
 

@@ -69,7 +69,7 @@ wait_control(struct client *c)
 	uint64_t end = iw_engine_now(p->engine) + WAIT_NS;
 
 	while (!p->control.up && peer_alive(p) && iw_engine_now(p->engine) < end)
-		iw_engine_poll(p->engine);
+		peer_poll(p);
 	if (p->control.up || p->failed || cli_stopped())
 		return p->control.up;
 	return peer_fail(p, "cannot connect to the server", -IW_E_TIMEDOUT);
@@ -89,7 +89,7 @@ connect_links(struct client *c)
 				return false;
 			begun++;
 		}
-		iw_engine_poll(p->engine);
+		peer_poll(p);
 		if (p->up > up) {
 			up = p->up;
 			end = iw_engine_now(p->engine) + WAIT_NS;
@@ -107,7 +107,7 @@ await_record(struct peer *p, enum record_kind kind)
 	uint64_t end = iw_engine_now(p->engine) + WAIT_NS;
 
 	while (peer_alive(p) && (iw_engine_now(p->engine) < end || kind == RECORD_DONE)) {
-		iw_engine_poll(p->engine);
+		peer_poll(p);
 		if (p->o->both_ways && p->up && perf_takes_recv(p->o->verb) && !sink_turn(p))
 			return false;
 		if (!peer_take_record(p))
@@ -237,5 +237,20 @@ client_run(const struct options *o, const struct host *host, uint16_t mtu, const
 		cli_fail("the connection to the server was lost");
 	peer_hang_up(&c.peer);
 	peer_fini(&c.peer);
+	return ok ? 0 : 1;
+}
+
+int
+client_measure(const struct options *o, const struct host *host, struct server *beside,
+	       bool (*ready)(void *arg, struct peer *p), void *arg, struct report_bw *row)
+{
+	struct client c = {.o = o};
+	struct peer *p = &c.peer;
+	bool ok = peer_init(p, o, host->domain, host->engine);
+
+	p->beside = beside;
+	ok = ok && set_up(&c) && agree(&c, o->size, 0) && ready(arg, p) && run_bw(p, o->size, 0, row, NULL);
+	peer_hang_up(p);
+	peer_fini(p);
 	return ok ? 0 : 1;
 }

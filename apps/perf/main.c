@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "client.h"
+#include "engines.h"
 #include "options.h"
 #include "roofline.h"
 #include "run_conn.h"
@@ -180,6 +181,8 @@ run(const struct options *o)
 		return run_client(o);
 	case PERF_ROOFLINE:
 		return print_roofline(o);
+	case PERF_ENGINES:
+		return engines_run(o);
 	case PERF_HELP:
 		break;
 	}

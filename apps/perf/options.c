@@ -19,6 +19,7 @@
 #define JSON_FILE "perftest_out.json"
 #define DEFAULT_CONNS 4096 /* of an engine */
 #define SPARE_CONNS 64
+#define ENGINES_SECONDS 1
 #define LINES_MAX 96
 #define NAMED 1000 /* getopt's value of the i-th line: NAMED + i */
 
@@ -31,11 +32,12 @@ has_value(const struct option_line *l)
 void
 options_usage(void)
 {
-	fputs("dpdk-iwarp-perf [EAL options] -- [options] [--server | ADDR | roofline]\n"
+	fputs("dpdk-iwarp-perf [EAL options] -- [options] [--server | ADDR | roofline | engines]\n"
 	      "\n"
 	      "  without --server or ADDR: both ends in this process, on two lcores, over an in-process wire\n"
 	      "  ADDR              be the client of the server at ADDR\n"
 	      "  roofline          the memory limit: copy, CRC32C and checksum at the same packet size\n"
+	      "  engines           both ends on one lcore, against as many such pairs as there are lcores\n"
 	      "\n",
 	      stdout);
 	for (uint32_t i = 0; i < option_line_count; i++) {
@@ -178,6 +180,10 @@ take_target(int argc, char **argv, struct options *o)
 		o->mode = PERF_ROOFLINE;
 		return true;
 	}
+	if (strcmp(argv[optind], "engines") == 0) {
+		o->mode = PERF_ENGINES;
+		return true;
+	}
 	if (o->mode == PERF_SERVER) {
 		cli_fail("%s: a server takes no address of a server", argv[optind]);
 		return false;
@@ -209,6 +215,8 @@ is_consistent(const struct options *o)
 		{o->margin && lat, "-f: for bandwidth only"},
 		{o->margin && o->both_ways, "-f: not with -b"},
 		{o->forever && (o->seconds || o->iters || o->all_sizes), "--run_infinitely: neither -n, -D nor -a"},
+		{o->mode == PERF_ENGINES && (o->test != PERF_BW || o->all_sizes || o->forever || o->both_ways),
+		 "engines: bandwidth of one size, for a time (-D)"},
 		{o->forever && (lat || o->both_ways), "--run_infinitely: for bandwidth in one direction only"},
 		{o->output >= PERF_ONE_BANDWIDTH && lat != (o->output == PERF_ONE_LATENCY),
 		 "--output: latency goes with --test lat, the others with bw"},
@@ -245,8 +253,10 @@ fill_defaults(struct options *o)
 		o->host.max_conns = o->qps + SPARE_CONNS;
 	if (o->json && !o->json_file)
 		o->json_file = JSON_FILE;
-	if ((o->mode == PERF_LOOPBACK || o->mode == PERF_ROOFLINE) && !o->host.mtu)
+	if ((o->mode == PERF_LOOPBACK || o->mode == PERF_ROOFLINE || o->mode == PERF_ENGINES) && !o->host.mtu)
 		o->host.mtu = LOOPBACK_MTU;
+	if (o->mode == PERF_ENGINES && !o->seconds)
+		o->seconds = ENGINES_SECONDS;
 }
 
 bool

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "peer.h"
 
+#include <pthread.h>
 #include <rte_common.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "server.h"
 #include "sink.h"
 
 #define ALIGN 4096u
@@ -37,6 +39,36 @@ peer_alive(const struct peer *p)
 	return !p->failed && !p->lost && !cli_stopped();
 }
 
+void
+peer_poll(struct peer *p)
+{
+	iw_engine_poll(p->engine);
+	if (p->beside)
+		server_turn(p->beside);
+}
+
+/* One at a time for each domain; no handler registers anything. */
+static pthread_mutex_t registering = PTHREAD_MUTEX_INITIALIZER;
+
+static struct iw_mr *
+reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err)
+{
+	struct iw_mr *mr;
+
+	pthread_mutex_lock(&registering);
+	mr = iw_mr_reg(pd, addr, len, access, err);
+	pthread_mutex_unlock(&registering);
+	return mr;
+}
+
+static void
+dereg(struct iw_mr *mr)
+{
+	pthread_mutex_lock(&registering);
+	iw_mr_dereg(mr);
+	pthread_mutex_unlock(&registering);
+}
+
 bool
 peer_init(struct peer *p, const struct options *o, struct iw_domain *domain, struct iw_engine *engine)
 {
@@ -46,7 +78,7 @@ peer_init(struct peer *p, const struct options *o, struct iw_domain *domain, str
 	p->control = (struct link){.peer = p, .number = PEER_CONTROL};
 	p->pd = iw_pd_create(domain);
 	if (p->pd)
-		p->control_mr = iw_mr_reg(p->pd, p->control_buf, sizeof(p->control_buf), IW_LOCAL_WRITE, NULL);
+		p->control_mr = reg(p->pd, p->control_buf, sizeof(p->control_buf), IW_LOCAL_WRITE, NULL);
 	return p->control_mr || peer_fail(p, "cannot start", -IW_E_NOMEM);
 }
 
@@ -63,7 +95,7 @@ static void
 drop_memory(struct peer *p)
 {
 	if (p->mr)
-		iw_mr_dereg(p->mr);
+		dereg(p->mr);
 	free(p->mem);
 	p->mr = NULL;
 	p->mem = NULL;
@@ -85,7 +117,7 @@ peer_fini(struct peer *p)
 		iw_srq_destroy(p->srq);
 	drop_memory(p);
 	if (p->control_mr)
-		iw_mr_dereg(p->control_mr);
+		dereg(p->control_mr);
 	if (p->pd)
 		iw_pd_destroy(p->pd);
 }
@@ -209,8 +241,8 @@ peer_make_memory(struct peer *p, uint32_t size)
 		return peer_fail(p, "no memory for messages of this size", -IW_E_NOMEM);
 	/* Every page is there before the clock runs. */
 	memset(p->mem, 0, p->mem_len);
-	p->mr = iw_mr_reg(p->pd, p->mem, p->mem_len,
-			  IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC, &err);
+	p->mr = reg(p->pd, p->mem, p->mem_len, IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC,
+		    &err);
 	return p->mr || peer_fail(p, "the memory cannot be registered", err);
 }
 
@@ -297,5 +329,5 @@ peer_hang_up(struct peer *p)
 	if (is_open(&p->control))
 		iw_cm_disconnect(p->engine, p->control.id, false);
 	while (any_open(p) && iw_engine_now(p->engine) < end)
-		iw_engine_poll(p->engine);
+		peer_poll(p);
 }

@@ -28,8 +28,11 @@ struct link {
 	uint64_t sent, reposted, told;
 };
 
+struct server;
+
 struct peer {
 	const struct options *o;
+	struct server *beside; /* on the same lcore: has its turn with each poll of ours; NULL: there is none */
 	struct iw_engine *engine;
 	struct iw_pd *pd;
 	struct link control, *links;
@@ -68,6 +71,9 @@ uint64_t peer_offset(const struct peer *p, uint32_t qp);
 bool peer_send_record(struct peer *p, struct record *r);
 /* Takes one record that came in; false: none yet. */
 bool peer_take_record(struct peer *p);
+
+/* A turn of our engine, and of the server beside it. */
+void peer_poll(struct peer *p);
 
 /* Ends what is still connected and waits for that, a few seconds at most. */
 void peer_hang_up(struct peer *p);

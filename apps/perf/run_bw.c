@@ -139,7 +139,7 @@ turns(struct bw *b)
 		note_peak(b);
 		if (b->needs_clock)
 			look_at_clock(b);
-		iw_engine_poll(b->p->engine);
+		peer_poll(b->p);
 	}
 	return peer_alive(b->p);
 }

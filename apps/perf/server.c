@@ -285,20 +285,27 @@ server_stop(struct server *v)
 	__atomic_store_n(&v->asked_to_stop, true, __ATOMIC_RELAXED);
 }
 
+void
+server_turn(struct server *v)
+{
+	struct peer *p = &v->peer;
+
+	/* Nothing comes but by a poll that did something. */
+	if (iw_engine_poll(p->engine) == 0 && !v->sending)
+		return;
+	while (p->control.up && peer_take_record(p))
+		take_record(v);
+	if (v->running)
+		serve(v);
+}
+
 int
 server_run(struct server *v)
 {
 	struct peer *p = &v->peer;
 
-	while (!cli_stopped() && !p->failed && !p->lost && !__atomic_load_n(&v->asked_to_stop, __ATOMIC_RELAXED)) {
-		/* Nothing comes but by a poll that did something. */
-		if (iw_engine_poll(p->engine) == 0 && !v->sending)
-			continue;
-		while (p->control.up && peer_take_record(p))
-			take_record(v);
-		if (v->running)
-			serve(v);
-	}
+	while (!cli_stopped() && !p->failed && !p->lost && !__atomic_load_n(&v->asked_to_stop, __ATOMIC_RELAXED))
+		server_turn(v);
 	peer_hang_up(p);
 	return p->failed || p->control.status != 0;
 }

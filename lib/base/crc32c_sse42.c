@@ -19,12 +19,6 @@ static const struct lanes narrow = {.octets = 64, .one = 0x9e4addf8, .two = 0x0d
 
 #define TARGET __attribute__((target("sse4.2,pclmul")))
 
-bool
-iw_crc32c_sse42_usable(void)
-{
-	return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
-}
-
 TARGET uint32_t
 iw_crc32c_sse42(uint32_t state, const void *p, size_t n)
 {

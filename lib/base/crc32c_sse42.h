@@ -9,7 +9,11 @@
 
 #ifdef __x86_64__
 /* This CPU has them. */
-bool iw_crc32c_sse42_usable(void);
+static inline bool
+iw_crc32c_sse42_usable(void)
+{
+	return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
+}
 
 /* As iw_crc32c() and iw_crc32c_copy(); only when usable.  The first is for short pieces. */
 uint32_t iw_crc32c_sse42(uint32_t state, const void *p, size_t n);

@@ -8,11 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crc32c_sse42.h"
+
 #ifdef __x86_64__
 #define IW_CRC32C_VPCLMUL_MIN 160 /* octets that it takes at least */
 
 /* This CPU has them. */
-bool iw_crc32c_vpclmul_usable(void);
+static inline bool
+iw_crc32c_vpclmul_usable(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vpclmulqdq") && iw_crc32c_sse42_usable();
+}
 
 /* As iw_crc32c(), iw_crc32c_sum() and so on; only when usable and from IW_CRC32C_VPCLMUL_MIN octets on. */
 uint32_t iw_crc32c_vpclmul(uint32_t state, const void *p, size_t n);

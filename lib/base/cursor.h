@@ -4,9 +4,59 @@
 #ifndef IW_CURSOR_H
 #define IW_CURSOR_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Big-endian fields in memory that is known to be there, at any alignment. */
+static inline uint16_t
+iw_be16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be16toh(v);
+}
+
+static inline uint32_t
+iw_be32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be32toh(v);
+}
+
+static inline uint64_t
+iw_be64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be64toh(v);
+}
+
+static inline void
+iw_be16_put(uint8_t *p, uint16_t v)
+{
+	v = htobe16(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+iw_be32_put(uint8_t *p, uint32_t v)
+{
+	v = htobe32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+iw_be64_put(uint8_t *p, uint64_t v)
+{
+	v = htobe64(v);
+	memcpy(p, &v, sizeof(v));
+}
 
 struct iw_reader {
 	const uint8_t *p, *end;
@@ -45,37 +95,36 @@ iw_reader_take(struct iw_reader *r, size_t n)
 	return p;
 }
 
-static inline uint64_t
-iw_reader_be(struct iw_reader *r, size_t n)
-{
-	const uint8_t *p = iw_reader_take(r, n);
-	uint64_t v = 0;
-
-	if (p)
-		for (size_t i = 0; i < n; i++)
-			v = v << 8 | p[i];
-	return v;
-}
-
 static inline uint8_t
 iw_reader_u8(struct iw_reader *r)
 {
-	return (uint8_t)iw_reader_be(r, 1);
+	const uint8_t *p = iw_reader_take(r, 1);
+
+	return p ? *p : 0;
 }
+
 static inline uint16_t
 iw_reader_u16(struct iw_reader *r)
 {
-	return (uint16_t)iw_reader_be(r, 2);
+	const uint8_t *p = iw_reader_take(r, 2);
+
+	return p ? iw_be16(p) : 0;
 }
+
 static inline uint32_t
 iw_reader_u32(struct iw_reader *r)
 {
-	return (uint32_t)iw_reader_be(r, 4);
+	const uint8_t *p = iw_reader_take(r, 4);
+
+	return p ? iw_be32(p) : 0;
 }
+
 static inline uint64_t
 iw_reader_u64(struct iw_reader *r)
 {
-	return iw_reader_be(r, 8);
+	const uint8_t *p = iw_reader_take(r, 8);
+
+	return p ? iw_be64(p) : 0;
 }
 
 static inline struct iw_writer
@@ -105,34 +154,39 @@ iw_writer_take(struct iw_writer *w, size_t n)
 }
 
 static inline void
-iw_writer_be(struct iw_writer *w, uint64_t v, size_t n)
-{
-	uint8_t *p = iw_writer_take(w, n);
-
-	if (p)
-		for (size_t i = 0; i < n; i++)
-			p[i] = (uint8_t)(v >> (8 * (n - 1 - i)));
-}
-
-static inline void
 iw_writer_u8(struct iw_writer *w, uint8_t v)
 {
-	iw_writer_be(w, v, 1);
+	uint8_t *p = iw_writer_take(w, 1);
+
+	if (p)
+		*p = v;
 }
+
 static inline void
 iw_writer_u16(struct iw_writer *w, uint16_t v)
 {
-	iw_writer_be(w, v, 2);
+	uint8_t *p = iw_writer_take(w, 2);
+
+	if (p)
+		iw_be16_put(p, v);
 }
+
 static inline void
 iw_writer_u32(struct iw_writer *w, uint32_t v)
 {
-	iw_writer_be(w, v, 4);
+	uint8_t *p = iw_writer_take(w, 4);
+
+	if (p)
+		iw_be32_put(p, v);
 }
+
 static inline void
 iw_writer_u64(struct iw_writer *w, uint64_t v)
 {
-	iw_writer_be(w, v, 8);
+	uint8_t *p = iw_writer_take(w, 8);
+
+	if (p)
+		iw_be64_put(p, v);
 }
 
 static inline void

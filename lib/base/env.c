@@ -51,7 +51,7 @@ iw_env_hint_huge(void *p, size_t size)
 	uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1),
 		  to = ((uintptr_t)p + size) & ~(HUGE_PAGE - 1);
 
-	if (p && size >= 16 * HUGE_PAGE && from < to)
+	if (p && size >= 2 * HUGE_PAGE && from < to)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 

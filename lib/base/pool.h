@@ -49,6 +49,19 @@ void *iw_pool_walk(const struct iw_pool *pool, uint32_t *pos);
 #define IW_POOL_GEN_USED 0x8000u
 #define IW_POOL_GEN_MASK 0x0fffu
 
+/* Its first cache lines are wanted soon; any number will do for a handle. */
+static inline void
+iw_pool_prefetch(const struct iw_pool *pool, uint32_t handle, uint32_t lines)
+{
+	uint32_t slot = (handle & IW_POOL_INDEX_MASK) - 1;
+
+	if (slot >= pool->fresh)
+		return;
+	__builtin_prefetch(&pool->gens[slot]);
+	for (uint32_t i = 0; i < lines; i++)
+		__builtin_prefetch(pool->objs + (uint64_t)slot * pool->obj_size + 64 * i, 1);
+}
+
 /* The object, or NULL when the handle is stale or 0. */
 static inline void *
 iw_pool_at(const struct iw_pool *pool, uint32_t handle)

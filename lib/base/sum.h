@@ -17,26 +17,38 @@ uint64_t iw_sum_scalar(const void *p, size_t n);
 
 /* ---- inline ---- */
 
+/* Also into kernels that are compiled for other CPUs, where a call would find vector registers that make it slow. */
+#define IW_SUM_INLINE static inline __attribute__((always_inline))
+
 /* For headers and the like. */
-static inline uint64_t
+IW_SUM_INLINE uint64_t
 iw_sum_short(const void *p, size_t n)
 {
 	const uint8_t *b = (const uint8_t *)p;
-	uint64_t sum = 0;
-	uint32_t word;
+	uint8_t last[4] = {0};
+	uint64_t sum = 0, two;
+	uint32_t one;
 
-	for (; n >= sizeof(word); n -= sizeof(word), b += sizeof(word)) {
-		memcpy(&word, b, sizeof(word));
-		sum += word;
+	for (; n >= sizeof(two); n -= sizeof(two), b += sizeof(two)) {
+		memcpy(&two, b, sizeof(two));
+		sum += (two & UINT32_MAX) + (two >> 32);
 	}
-	word = 0;
+	if (n >= sizeof(one)) {
+		memcpy(&one, b, sizeof(one));
+		sum += one;
+		n -= sizeof(one);
+		b += sizeof(one);
+	}
+	if (n == 0)
+		return sum;
 	for (size_t i = 0; i < n; i++)
-		memcpy((uint8_t *)&word + i, b + i, 1);
-	return sum + word;
+		last[i] = b[i];
+	memcpy(&one, last, sizeof(one));
+	return sum + one;
 }
 
 /* To 16 bits; not zero unless all octets were (RFC 1071 §2: what is carried out comes in again). */
-static inline uint16_t
+IW_SUM_INLINE uint16_t
 iw_sum_fold(uint64_t sum)
 {
 	sum = (sum & UINT32_MAX) + (sum >> 32);
@@ -47,7 +59,7 @@ iw_sum_fold(uint64_t sum)
 
 /* Adds the sum of what stands `off` octets behind the first of the summed data: only whether off is odd matters
  * (RFC 1071 §2 (B)). */
-static inline uint64_t
+IW_SUM_INLINE uint64_t
 iw_sum_join(uint64_t sum, uint64_t off, uint64_t part)
 {
 	return sum + (off & 1 ? __builtin_bswap16(iw_sum_fold(part)) : part);

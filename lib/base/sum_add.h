@@ -13,7 +13,7 @@ struct iw_sum_add {
 	__m256i whole, upper;
 };
 
-__attribute__((target("avx2"))) static inline void
+__attribute__((target("avx2"), always_inline)) static inline void
 iw_sum_add(struct iw_sum_add *s, __m256i data)
 {
 	s->whole = _mm256_add_epi64(s->whole, data);
@@ -21,7 +21,7 @@ iw_sum_add(struct iw_sum_add *s, __m256i data)
 }
 
 /* As iw_sum() of everything that was added. */
-__attribute__((target("avx2"))) static inline uint64_t
+__attribute__((target("avx2"), always_inline)) static inline uint64_t
 iw_sum_add_total(const struct iw_sum_add *s)
 {
 	__m256i lower = _mm256_sub_epi64(s->whole, _mm256_slli_epi64(s->upper, 32));

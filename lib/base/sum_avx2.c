@@ -5,16 +5,10 @@
 #include "sum.h"
 #include "sum_add.h"
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,tune=haswell")))
 #define VECTOR 32
 
-bool
-iw_sum_avx2_usable(void)
-{
-	return __builtin_cpu_supports("avx2");
-}
-
-TARGET static inline __m256i
+TARGET static inline __attribute__((always_inline)) __m256i
 load(const uint8_t *p)
 {
 	return _mm256_loadu_si256((const __m256i *)(const void *)p);
@@ -25,6 +19,7 @@ iw_sum_avx2(const void *p, size_t n)
 {
 	struct iw_sum_add a = {_mm256_setzero_si256(), _mm256_setzero_si256()}, b = a;
 	const uint8_t *o = (const uint8_t *)p;
+	uint64_t sum;
 
 	for (; n >= 4 * VECTOR; n -= 4 * VECTOR, o += 4 * VECTOR) {
 		iw_sum_add(&a, load(o));
@@ -34,6 +29,8 @@ iw_sum_avx2(const void *p, size_t n)
 	}
 	for (; n >= VECTOR; n -= VECTOR, o += VECTOR)
 		iw_sum_add(&a, load(o));
-	return iw_sum_add_total(&a) + iw_sum_add_total(&b) + iw_sum_short(o, n);
+	sum = iw_sum_add_total(&a) + iw_sum_add_total(&b);
+	_mm256_zeroupper();
+	return sum + iw_sum_short(o, n);
 }
 #endif

@@ -9,7 +9,11 @@
 
 #ifdef __x86_64__
 /* This CPU has them. */
-bool iw_sum_avx2_usable(void);
+static inline bool
+iw_sum_avx2_usable(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
 
 /* As iw_sum(); only when usable. */
 uint64_t iw_sum_avx2(const void *p, size_t n);

@@ -49,6 +49,7 @@ struct iw_engine {
 	bool destroy_asked;     /* from inside a handler */
 	struct rte_mbuf *spare; /* an mbuf that a QP had nothing for */
 	struct engine_counters counters;
+	struct iw_counter_list lent; /* by lib/port: what it counts */
 	void *port; /* lib/port's; NULL in tests */
 };
 

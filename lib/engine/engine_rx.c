@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The way up: frames -> net -> tcp -> (ready list) -> cm while a stream starts up, its QP afterwards. */
-#include "engine_flow.h"
+#include <rte_prefetch.h>
 
+#include "engine_flow.h"
+#include "qp_ahead.h"
+
+#define HEADERS_AHEAD 8u /* frames */
 #define READY_PER_TURN 512u
+#define READY_AHEAD 16u
 #define FPDUS_PER_TURN 256u /* of one connection */
 #define ENDED (TCP_READY_FIN | TCP_READY_RST | TCP_READY_TIMEOUT | TCP_READY_UNREACH | TCP_READY_CLOSED)
 #define STARTING (TCP_READY_UP | TCP_READY_RX)
@@ -18,17 +23,33 @@ to_host(struct iw_engine *e, struct rte_mbuf *m, struct rte_mbuf **host, uint32_
 	rte_pktmbuf_free(m);
 }
 
+/* Segments that have passed net and wait for tcp to take them together. */
+struct batch {
+	struct tcp_rx_in in[TCP_RX_BURST];
+	uint32_t n;
+};
+
 static void
-rx_one(struct iw_engine *e, struct rte_mbuf *m, struct rte_mbuf **host, uint32_t max_host, uint32_t *n_host)
+flush(struct iw_engine *e, struct batch *b)
+{
+	tcp_rx_burst(e->tcp, b->in, b->n, e->now_ns);
+	b->n = 0;
+}
+
+static void
+rx_one(struct iw_engine *e, struct rte_mbuf *m, struct batch *b, struct rte_mbuf **host, uint32_t max_host,
+       uint32_t *n_host)
 {
 	struct net_icmp_err err;
-	struct net_pkt pkt;
 
-	switch (net_rx(e->net, m, e->now_ns, &pkt, &err)) {
+	switch (net_rx(e->net, m, e->now_ns, &b->in[b->n].pkt, &err)) {
 	case NET_TCP:
-		tcp_rx(e->tcp, m, &pkt, e->now_ns);
+		b->in[b->n++].m = m;
+		if (b->n == TCP_RX_BURST)
+			flush(e, b);
 		break;
-	case NET_ICMP_ERR:
+	case NET_ICMP_ERR: /* what came before it counts */
+		flush(e, b);
 		tcp_icmp_err(e->tcp, &err, e->now_ns);
 		break;
 	case NET_HOST:
@@ -45,10 +66,18 @@ engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns,
 	  uint32_t *n_host)
 {
 	uint32_t max_host = n_host ? *n_host : 0, used = 0;
+	struct batch b;
 
+	b.n = 0;
 	e->now_ns = now_ns;
-	for (uint32_t i = 0; i < n; i++)
-		rx_one(e, m[i], host, max_host, &used);
+	for (uint32_t i = 0; i < n && i < HEADERS_AHEAD; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + HEADERS_AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod(m[i + HEADERS_AHEAD], void *));
+		rx_one(e, m[i], &b, host, max_host, &used);
+	}
+	flush(e, &b);
 	if (n_host)
 		*n_host = used;
 	engine_streams(e);
@@ -120,13 +149,34 @@ serve(struct iw_engine *e, const struct tcp_ready *ready)
 	return again;
 }
 
+/* Fetches what the next entries will be served with. */
+static void
+look_ahead(struct iw_engine *e)
+{
+	struct tcp_ready ready[READY_AHEAD];
+	uint32_t n = tcp_ready_peek(e->tcp, ready, READY_AHEAD);
+
+	if (n < 2)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		cm_id_prefetch(e->cm, ready[i].owner);
+	for (int step = 0; step < QP_AHEAD_STEPS; step++)
+		for (uint32_t i = 0; i < n; i++)
+			if (ready[i].stream)
+				qp_ahead(e->rdmap, ready[i].stream, (enum qp_ahead_step)step);
+}
+
 void
 engine_streams(struct iw_engine *e)
 {
 	uint32_t again[READY_PER_TURN], n = 0;
 	struct tcp_ready ready;
 
-	for (uint32_t i = 0; i < READY_PER_TURN && tcp_ready_next(e->tcp, &ready); i++) {
+	for (uint32_t i = 0; i < READY_PER_TURN; i++) {
+		if (i % READY_AHEAD == 0)
+			look_ahead(e);
+		if (!tcp_ready_next(e->tcp, &ready))
+			break;
 		e->work++;
 		if (serve(e, &ready))
 			again[n++] = ready.conn;

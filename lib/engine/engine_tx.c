@@ -29,18 +29,20 @@ static bool
 fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss)
 {
 	struct rte_mbuf *m = mbuf_for(e, qp);
+	bool offloaded = net_l4_cksum_offloaded(e->net);
 	uint32_t octets;
+	uint16_t sum = 0;
 
 	if (!m) {
 		e->counters.tx_no_mbuf++;
 		return false;
 	}
-	octets = rdmap_tx_fill(qp, m, iw_len_min(emss, rte_pktmbuf_tailroom(m)), e->now_ns);
+	octets = rdmap_tx_fill(qp, m, iw_len_min(emss, rte_pktmbuf_tailroom(m)), offloaded ? NULL : &sum, e->now_ns);
 	if (octets == 0) {
 		e->spare = m;
 		return false;
 	}
-	if (tcp_tx_append(e->tcp, qp_conn(qp), m) == 0)
+	if (tcp_tx_append_summed(e->tcp, qp_conn(qp), m, sum) == 0)
 		return true;
 	/* What was filled counts as sent: without it the stream has a hole. */
 	cm_qp_gone(e->cm, qp, e->now_ns);

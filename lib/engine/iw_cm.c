@@ -3,22 +3,6 @@
 #include "engine.h"
 #include "iw_addr.h"
 
-#define PRIVATE_MAX_R2 508u
-
-static int
-attr_check(const struct iw_cm_attr *attr)
-{
-	if (!attr)
-		return 0;
-	if (attr->private_len && !attr->private_data)
-		return -IW_E_INVAL;
-	if (attr->private_len > (attr->revision_1 ? IW_MAX_PRIVATE : PRIVATE_MAX_R2))
-		return -IW_E_TOOBIG;
-	if (attr->ird > IW_MAX_IRD || attr->ord > IW_MAX_IRD || (attr->revision_1 && attr->require_peer_to_peer))
-		return -IW_E_INVAL;
-	return 0;
-}
-
 iw_cm_id
 iw_cm_create(struct iw_engine *engine, iw_cm_handler handler, void *context)
 {
@@ -43,43 +27,33 @@ int
 iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
 	      const struct iw_cm_attr *attr)
 {
-	static const struct iw_cm_attr defaults;
-	int err = attr_check(attr);
+	int err;
 
-	if (err)
-		return err;
 	if (!engine || !addr || !qp || addr->port == 0 || iw_addr_is_any(addr))
 		return -IW_E_INVAL;
 	err = rdmap_qp_named(qp);
 	if (err)
 		return err;
-	return cm_connect(engine->cm, id, addr, qp, attr ? attr : &defaults, engine_now(engine));
+	return cm_connect(engine->cm, id, addr, qp, attr, engine_now(engine));
 }
 
 int
 iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr)
 {
-	static const struct iw_cm_attr defaults;
-	int err = attr_check(attr);
+	int err;
 
-	if (err)
-		return err;
 	if (!engine || !qp)
 		return -IW_E_INVAL;
 	err = rdmap_qp_named(qp);
 	if (err)
 		return err;
-	return cm_accept(engine->cm, id, qp, attr ? attr : &defaults, engine_now(engine));
+	return cm_accept(engine->cm, id, qp, attr, engine_now(engine));
 }
 
 int
 iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, uint16_t private_len)
 {
-	if (!engine || (private_len && !private_data))
-		return -IW_E_INVAL;
-	if (private_len > IW_MAX_PRIVATE)
-		return -IW_E_TOOBIG;
-	return cm_reject(engine->cm, id, private_data, private_len, engine_now(engine));
+	return engine ? cm_reject(engine->cm, id, private_data, private_len, engine_now(engine)) : -IW_E_INVAL;
 }
 
 int

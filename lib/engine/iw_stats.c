@@ -33,5 +33,6 @@ iw_engine_stats(const struct iw_engine *engine, struct iw_stat *stats, int max)
 	n = append(stats, max, n, tcp_counter_list(engine->tcp));
 	n = append(stats, max, n, rdmap_counter_list(engine->rdmap));
 	n = append(stats, max, n, cm_counter_list(engine->cm));
-	return append(stats, max, n, own_counters(engine));
+	n = append(stats, max, n, own_counters(engine));
+	return append(stats, max, n, engine->lent);
 }

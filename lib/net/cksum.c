@@ -2,15 +2,8 @@
 #include "cksum.h"
 
 #include <rte_byteorder.h>
-#include <rte_ip.h>
 
 #include "len.h"
-
-uint32_t
-iw_cksum_add(uint32_t sum, uint32_t off, const void *p, uint32_t len)
-{
-	return iw_cksum_join(sum, off, rte_raw_cksum(p, len));
-}
 
 uint32_t
 iw_cksum_add_views(uint32_t sum, uint32_t off, const struct iw_view *views, uint32_t n)
@@ -42,24 +35,21 @@ iw_cksum_add_mbuf(uint32_t sum, const struct rte_mbuf *m, uint32_t from, uint32_
 	return sum;
 }
 
-/* A 32-bit field of a pseudo header, as two words in the order of memory. */
-static uint32_t
-words(uint32_t v)
+/* A 32-bit field of a pseudo header, in the order of memory. */
+static uint64_t
+field(uint32_t v)
 {
-	return (uint32_t)rte_cpu_to_be_16((uint16_t)(v >> 16)) + rte_cpu_to_be_16((uint16_t)v);
+	return rte_cpu_to_be_32(v);
 }
 
 uint32_t
 iw_cksum_pseudo4(uint32_t src, uint32_t dst, uint8_t proto, uint32_t len)
 {
-	return words(src) + words(dst) + words(proto) + words(len);
+	return iw_sum_fold(field(src) + field(dst) + field(proto) + field(len));
 }
 
 uint32_t
 iw_cksum_pseudo6(const uint8_t src[16], const uint8_t dst[16], uint8_t proto, uint32_t len)
 {
-	uint32_t sum = words(proto) + words(len);
-
-	sum = iw_cksum_add(sum, 0, src, 16);
-	return iw_cksum_add(sum, 0, dst, 16);
+	return iw_sum_fold(field(proto) + field(len) + iw_sum_short(src, 16) + iw_sum_short(dst, 16));
 }

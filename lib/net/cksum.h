@@ -13,11 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sum.h"
 #include "view.h"
 
 /* Adds len octets (at most 128 KiB) that stand `off` octets behind the first one of the summed data: only whether
  * off is odd matters (RFC 1071 §2 (B)). */
-uint32_t iw_cksum_add(uint32_t sum, uint32_t off, const void *p, uint32_t len);
+static inline uint32_t iw_cksum_add(uint32_t sum, uint32_t off, const void *p, uint32_t len);
 
 /* Adds a list of views whose first octet stands at off. */
 uint32_t iw_cksum_add_views(uint32_t sum, uint32_t off, const struct iw_view *views, uint32_t n);
@@ -45,6 +46,12 @@ iw_cksum_join(uint32_t sum, uint32_t off, uint32_t part)
 {
 	part = iw_cksum_fold_memory(part);
 	return sum + (off & 1 ? rte_bswap16((uint16_t)part) : part);
+}
+
+static inline uint32_t
+iw_cksum_add(uint32_t sum, uint32_t off, const void *p, uint32_t len)
+{
+	return iw_cksum_join(sum, off, iw_sum_fold(iw_sum(p, len)));
 }
 
 /* The folded sum, host order: what a port that completes the checksum wants to find in the field. */

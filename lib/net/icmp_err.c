@@ -67,13 +67,6 @@ parse_quote(uint32_t own, const uint8_t *p, uint32_t len, struct net_counters *c
 	return true;
 }
 
-static bool
-is_error(uint8_t type)
-{
-	return type == ICMP_UNREACHABLE || type == ICMP_SOURCE_QUENCH || type == ICMP_REDIRECT ||
-	       type == ICMP_TIME_EXCEEDED || type == ICMP_PARAMETER;
-}
-
 enum icmp_kind
 icmp_err_rx(uint32_t own, const struct rte_mbuf *m, uint32_t off, uint32_t len, struct net_counters *c,
 	    struct net_icmp_err *err)
@@ -87,7 +80,7 @@ icmp_err_rx(uint32_t own, const struct rte_mbuf *m, uint32_t off, uint32_t len, 
 		c->rx_icmp_short++;
 		return ICMP_DROP;
 	}
-	if (!is_error(h.type))
+	if (!icmp_hdr_is_error(h.type))
 		return ICMP_OTHER;
 	if (!iw_cksum_good(iw_cksum_add_mbuf(0, m, off, len))) {
 		c->rx_icmp_cksum++;

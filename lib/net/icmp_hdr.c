@@ -14,3 +14,10 @@ icmp_hdr_parse(const uint8_t *p, uint32_t len, struct icmp_hdr *h)
 	h->mtu = iw_reader_u16(&r);
 	return !r.bad;
 }
+
+bool
+icmp_hdr_is_error(uint8_t type)
+{
+	return type == ICMP_UNREACHABLE || type == ICMP_SOURCE_QUENCH || type == ICMP_REDIRECT ||
+	       type == ICMP_TIME_EXCEEDED || type == ICMP_PARAMETER;
+}

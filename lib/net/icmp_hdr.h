@@ -24,4 +24,7 @@ struct icmp_hdr {
 /* false: cut short. */
 bool icmp_hdr_parse(const uint8_t *p, uint32_t len, struct icmp_hdr *h);
 
+/* A message about a packet, which it quotes (RFC 792). */
+bool icmp_hdr_is_error(uint8_t type);
+
 #endif

@@ -43,20 +43,22 @@ is_broadcast(const struct ipv4_if *ifc, uint32_t ip)
 }
 
 static bool
-cksum_is_good(const struct ipv4_if *ifc, const struct rte_mbuf *m, uint32_t off, uint32_t hdr_len)
+cksum_is_good(const struct ipv4_if *ifc, const struct rte_mbuf *m, uint32_t off, const uint8_t *p, uint32_t hdr_len)
 {
 	uint64_t flag = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
 
 	/* NONE is the word of a virtual port for: not filled in, but nothing can have happened to it. */
 	if (ifc->trust_rx_cksum && (flag == RTE_MBUF_F_RX_IP_CKSUM_GOOD || flag == RTE_MBUF_F_RX_IP_CKSUM_NONE))
 		return true;
+	if (hdr_len == IPV4_HDR_LEN)
+		return iw_cksum_good(iw_sum_fold(iw_sum_short(p, IPV4_HDR_LEN)));
 	return iw_cksum_good(iw_cksum_add_mbuf(0, m, off, hdr_len));
 }
 
-/* Rules 2 to 6: the header says the truth about itself. */
+/* Rules 2 to 6: the header, whose first IPV4_HDR_LEN octets are at p, says the truth about itself. */
 static bool
-check_form(const struct ipv4_if *ifc, const struct rte_mbuf *m, uint32_t off, const struct ipv4_hdr *h,
-	   struct net_counters *c)
+check_form(const struct ipv4_if *ifc, const struct rte_mbuf *m, uint32_t off, const uint8_t *p,
+	   const struct ipv4_hdr *h, struct net_counters *c)
 {
 	if (h->version != 4) /* 2: RFC 1122 §3.2.1.1 */
 		return net_drop(&c->rx_ipv4_version);
@@ -66,7 +68,7 @@ check_form(const struct ipv4_if *ifc, const struct rte_mbuf *m, uint32_t off, co
 		return net_drop(&c->rx_ipv4_len);
 	if (h->total_len > m->pkt_len - off) /* 5: less is Ethernet padding */
 		return net_drop(&c->rx_ipv4_truncated);
-	if (!cksum_is_good(ifc, m, off, h->hdr_len)) /* 6: RFC 1122 §3.2.1.2 */
+	if (!cksum_is_good(ifc, m, off, p, h->hdr_len)) /* 6: RFC 1122 §3.2.1.2 */
 		return net_drop(&c->rx_ipv4_cksum);
 	return true;
 }
@@ -99,7 +101,7 @@ ipv4_rx(const struct ipv4_if *ifc, const struct rte_mbuf *m, uint32_t off, bool 
 
 	if (!p || !ipv4_hdr_parse(p, IPV4_HDR_LEN, &rx->hdr)) /* 1 */
 		return net_drop(&c->rx_ipv4_short);
-	if (!check_form(ifc, m, off, &rx->hdr, c))
+	if (!check_form(ifc, m, off, p, &rx->hdr, c))
 		return false;
 	rx->broadcast = is_broadcast(ifc, rx->hdr.dst);
 	if (!check_addresses(ifc, rx, link_broadcast, c))

@@ -45,5 +45,5 @@ ipv4_hdr_emit(uint8_t *p, const struct ipv4_hdr *h, bool with_cksum)
 	be_put32(p + 12, h->src);
 	be_put32(p + 16, h->dst);
 	if (with_cksum)
-		be_put16(p + 10, iw_cksum_finish(iw_cksum_add(0, 0, p, IPV4_HDR_LEN)));
+		be_put16(p + 10, iw_cksum_finish(iw_sum_fold(iw_sum_short(p, IPV4_HDR_LEN))));
 }

@@ -106,6 +106,7 @@ static void
 set_state(struct neigh_table *t, struct neigh *e, enum neigh_state state)
 {
 	t->incomplete -= e->state == NEIGH_INCOMPLETE;
+	t->settled += e->state == NEIGH_INCOMPLETE && state != NEIGH_INCOMPLETE;
 	t->incomplete += state == NEIGH_INCOMPLETE;
 	e->state = (uint8_t)state;
 }
@@ -259,7 +260,7 @@ use_slowly(struct neigh_table *t, struct neigh *e, uint64_t now_ns)
 		ask_first(t, e, now_ns);
 		return NEIGH_USE_WAIT;
 	case NEIGH_INCOMPLETE:
-		return NEIGH_USE_WAIT;
+		return e->n_waiting < NEIGH_WAITING ? NEIGH_USE_WAIT : NEIGH_USE_LATER;
 	case NEIGH_FAILED:
 		return use_failed(t, e, now_ns);
 	case NEIGH_STALE:
@@ -309,14 +310,7 @@ neigh_wait(struct neigh_table *t, uint32_t handle, struct rte_mbuf *m)
 {
 	struct neigh *e = iw_pool_at(&t->pool, handle);
 
-	assert(e && e->state == NEIGH_INCOMPLETE);
-	if (e->n_waiting == NEIGH_WAITING) {
-		t->counters->neigh_wait_overrun++;
-		rte_pktmbuf_free(e->waiting[0]);
-		e->n_waiting--;
-		for (uint32_t i = 0; i < e->n_waiting; i++)
-			e->waiting[i] = e->waiting[i + 1];
-	}
+	assert(e && e->state == NEIGH_INCOMPLETE && e->n_waiting < NEIGH_WAITING);
 	e->waiting[e->n_waiting++] = m;
 }
 

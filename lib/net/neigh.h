@@ -26,7 +26,7 @@
 #include "wheel.h"
 
 #define NEIGH_ASKS 3
-#define NEIGH_WAITING 4
+#define NEIGH_WAITING 4 /* packets; who comes later is told to come again */
 #define NEIGH_ASK_NS IW_SEC
 #define NEIGH_REACHABLE_NS (60 * IW_SEC)
 #define NEIGH_FAILED_NS (5 * IW_SEC)
@@ -71,6 +71,7 @@ struct neigh_table {
 	uint32_t *buckets; /* handles */
 	uint32_t mask;
 	uint32_t incomplete; /* entries in that state */
+	uint32_t settled;    /* counts how often one has left it */
 	struct iw_wheel wheel;
 	struct iw_list used;   /* with an address, least recently used first */
 	struct iw_list unused; /* never sent to, or failed: go first */
@@ -87,6 +88,7 @@ void neigh_fini(struct neigh_table *t);
 enum neigh_use {
 	NEIGH_USE_KNOWN,  /* mac is filled: send */
 	NEIGH_USE_WAIT,   /* give the packet to neigh_wait() */
+	NEIGH_USE_LATER,  /* NEIGH_WAITING packets wait already: again when t->settled has moved */
 	NEIGH_USE_FAILED, /* does not answer */
 	NEIGH_USE_FULL    /* no entry to be had */
 };
@@ -96,7 +98,7 @@ enum neigh_use {
 enum neigh_use neigh_use(struct neigh_table *t, uint32_t *handle, const struct iw_addr *addr, uint64_t now_ns,
 			 uint8_t mac[6]);
 
-/* Takes over a packet after NEIGH_USE_WAIT; of more than NEIGH_WAITING the oldest is freed. */
+/* Takes over a packet after NEIGH_USE_WAIT with room left. */
 void neigh_wait(struct neigh_table *t, uint32_t handle, struct rte_mbuf *m);
 
 /* Frees every packet that waits. */

@@ -6,6 +6,7 @@
 #include "net_ask.h"
 #include "net_obj.h"
 #include "net_own.h"
+#include "steer.h"
 #include "vlan.h"
 
 /* ---- life ---- */
@@ -46,6 +47,18 @@ const struct netif *
 net_if(const struct net *net)
 {
 	return &net->nif;
+}
+
+uint32_t
+net_home(const struct net *net, const struct iw_addr *remote, const struct iw_addr *local)
+{
+	return net->nif.steer ? steer_home(net->nif.steer, remote, local) : net->nif.engine;
+}
+
+void
+net_set_quiet(struct net *net, bool quiet)
+{
+	net->quiet = quiet;
 }
 
 /* ---- the queue ---- */

@@ -58,6 +58,14 @@ void net_destroy(struct net *net); /* frees every mbuf it holds */
 
 const struct netif *net_if(const struct net *net);
 
+/* The number of the engine that a segment from remote to local is received by, as the port's steering has it; our own
+ * when there is no other. */
+uint32_t net_home(const struct net *net, const struct iw_addr *remote, const struct iw_addr *local);
+
+/* Several engines have the port, and another one speaks for it: this one learns from what it is shown, and asks for
+ * its neighbours, but answers nobody and claims its addresses without a word. */
+void net_set_quiet(struct net *net, bool quiet);
+
 /* One received frame. */
 enum net_verdict net_rx(struct net *net, struct rte_mbuf *m, uint64_t now_ns, struct net_pkt *pkt,
 			struct net_icmp_err *err);
@@ -86,8 +94,12 @@ void net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns);
  * in front and queues the frame (or lets it wait for the neighbour).  One reference of the mbuf is consumed in
  * every case, and the mbuf's data may begin elsewhere afterwards.  The layer-4 checksum: see net_l4_cksum_offloaded().
  * 0 (queued, or waits for the neighbour); dropped and counted: -IW_E_NOMEM (queue or neighbour table full),
- * -IW_E_HOSTUNREACH (no route, or the neighbour does not answer), -IW_E_TOOBIG (longer than the port's MTU). */
+ * -IW_E_HOSTUNREACH (no route, or the neighbour does not answer), -IW_E_TOOBIG (longer than the port's MTU),
+ * -IW_E_AGAIN (the neighbour is being asked, and enough packets wait for it: try again when net_settled() moves). */
 int net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns);
+
+/* Counts neighbours that have answered, or failed to, while they were asked for the first time. */
+uint32_t net_settled(const struct net *net);
 
 /* Sends to a group of IPv6, for the host path (router solicitations, MLD). */
 struct net_group_tx {

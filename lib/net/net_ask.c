@@ -77,7 +77,7 @@ net_ask_arp(struct net *net, const struct rte_mbuf *m, uint32_t off, uint64_t no
 	if (rx.learn)
 		heard(net, &who, rx.hdr.sender_mac, worth(ipv4_is_on_link(&net->ipv4, rx.hdr.sender_ip), rx.how),
 		      now_ns);
-	if (rx.answer)
+	if (rx.answer && !net->quiet)
 		answer(net, arp_reply(&net->arp, net->env->ctl_pool, &rx.hdr), &net->counters.arp_answered,
 		       &net->counters.arp_answer_lost);
 	return NET_EATEN;
@@ -113,7 +113,7 @@ net_ask_nd(struct net *net, const struct rte_mbuf *m, const struct ipv6_rx *ip, 
 		net_own_conflict(net, rx.own, rx.mac, now_ns);
 	if (rx.learn || rx.confirm)
 		learn6(net, &rx, now_ns);
-	if (rx.answer)
+	if (rx.answer && !net->quiet)
 		answer(net, nd_answer(net->eth.mac, net->env->ctl_pool, ip, &rx), &net->counters.nd_answered,
 		       &net->counters.nd_answer_lost);
 	return NET_EATEN;

@@ -22,6 +22,7 @@ struct net {
 	uint8_t own4;            /* its number; 0: there is none */
 	uint32_t scope;          /* of our link-local addresses */
 	struct iw_addr gateway6; /* ip all zero: none */
+	bool quiet;              /* another engine answers */
 	bool held;               /* the first claim is not over: neighbours are not asked yet */
 	const struct iw_env *env;
 	struct neigh_table neigh;

@@ -189,6 +189,8 @@ speak(struct net *net, enum own_say what, uint8_t number)
 
 	if (number == net->own4)
 		net->arp.tentative = net->own.addr[number].state == OWN_TENTATIVE;
+	if (net->quiet)
+		return;
 	m = say(net, what, &net->own.addr[number]);
 	if (!m || !net_queue(net, m))
 		net->counters.addr_say_lost++;

@@ -123,6 +123,8 @@ refuse(struct net *net, struct rte_mbuf *m, enum neigh_use use)
 {
 	if (use == NEIGH_USE_FULL)
 		return drop(m, &net->counters.tx_neigh_full, -IW_E_NOMEM);
+	if (use == NEIGH_USE_LATER)
+		return drop(m, &net->counters.neigh_wait_overrun, -IW_E_AGAIN);
 	return drop(m, &net->counters.tx_unreachable, -IW_E_HOSTUNREACH);
 }
 
@@ -151,6 +153,12 @@ emit(const struct net *net, struct rte_mbuf *m, const struct net_route *route, u
 		emit6(net, m, route, proto, ecn);
 		eth_emit(m, mac, net->eth.mac, ETH_TYPE_IPV6);
 	}
+}
+
+uint32_t
+net_settled(const struct net *net)
+{
+	return net->neigh.settled;
 }
 
 int

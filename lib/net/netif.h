@@ -9,6 +9,8 @@
 
 #define NETIF_MORE 8
 
+struct steer;
+
 /* An address and the prefix that is on the link: 0..32 or 0..128. */
 struct netif_addr {
 	struct iw_addr ip;
@@ -31,6 +33,8 @@ struct netif {
 	uint16_t port_id;
 	bool rx_cksum; /* trust RTE_MBUF_F_RX_*_CKSUM_GOOD */
 	bool tx_ip_cksum, tx_tcp_cksum;
+	const struct steer *steer; /* several engines have the port: which is whose; NULL: there is one */
+	uint32_t engine;           /* of these: which one this is */
 };
 
 #endif

@@ -2,10 +2,12 @@
 #include "port.h"
 
 #include <rte_ethdev.h>
+#include <rte_ring.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "iw_addr.h"
+#include "port_steer.h"
 #include "secret.h"
 
 #define RING_DEFAULT 1024
@@ -62,25 +64,34 @@ make_conf(const struct rte_eth_dev_info *info, uint32_t mtu, bool vlan)
 }
 
 static int
-start(uint16_t id, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
-      const struct rte_eth_conf *conf, struct rte_mempool *pool, const char **what)
+set_up_queue(uint16_t id, uint16_t queue, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
+	     const struct rte_eth_conf *conf, struct rte_mempool *pool, const char **what)
 {
 	struct rte_eth_txconf tx = info->default_txconf;
 	struct rte_eth_rxconf rx = info->default_rxconf;
-	int socket = rte_eth_dev_socket_id(id), rc;
+	unsigned socket = (unsigned)rte_eth_dev_socket_id(id);
+	int rc;
 
 	tx.offloads = conf->txmode.offloads;
 	rx.offloads = conf->rxmode.offloads;
-	*what = "cannot be configured";
-	rc = rte_eth_dev_configure(id, 1, 1, conf);
-	if (rc)
-		return rc;
 	*what = "cannot set up its receive queue";
-	rc = rte_eth_rx_queue_setup(id, 0, ring_size(params->rx_ring, &info->rx_desc_lim), (unsigned)socket, &rx, pool);
+	rc = rte_eth_rx_queue_setup(id, queue, ring_size(params->rx_ring, &info->rx_desc_lim), socket, &rx, pool);
 	if (rc)
 		return rc;
 	*what = "cannot set up its transmit queue";
-	rc = rte_eth_tx_queue_setup(id, 0, ring_size(params->tx_ring, &info->tx_desc_lim), (unsigned)socket, &tx);
+	return rte_eth_tx_queue_setup(id, queue, ring_size(params->tx_ring, &info->tx_desc_lim), socket, &tx);
+}
+
+static int
+start(uint16_t id, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
+      const struct rte_eth_conf *conf, const struct port_queues *queues, const char **what)
+{
+	int rc;
+
+	*what = "cannot be configured";
+	rc = rte_eth_dev_configure(id, (uint16_t)queues->n, (uint16_t)queues->n, conf);
+	for (uint16_t q = 0; rc == 0 && q < queues->n; q++)
+		rc = set_up_queue(id, q, params, info, conf, queues->pools[q], what);
 	if (rc)
 		return rc;
 	*what = "cannot be started";
@@ -100,7 +111,7 @@ warn_mtu(uint16_t id, uint16_t mtu, char *why, size_t len)
 
 static int
 configure(struct port *p, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
-	  struct rte_eth_conf *conf, struct rte_mempool *pool, char *why, size_t why_len)
+	  struct rte_eth_conf *conf, const struct port_queues *queues, char *why, size_t why_len)
 {
 	const char *what = "";
 	int rc;
@@ -108,11 +119,16 @@ configure(struct port *p, const struct iw_engine_params *params, const struct rt
 	if (params->queue != 0)
 		return fail(why, why_len, -IW_E_INVAL, "only queue 0 can be set up here; start the port yourself",
 			    p->id, 0);
-	rc = start(p->id, params, info, conf, pool, &what);
+	rc = start(p->id, params, info, conf, queues, &what);
+	if (rc && conf->rxmode.mq_mode != RTE_ETH_MQ_RX_NONE) {
+		/* What is said of RSS and what can be had are not always the same. */
+		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+		rc = start(p->id, params, info, conf, queues, &what);
+	}
 	if (rc == -EINVAL && conf->rxmode.mtu > RTE_ETHER_MTU) {
 		/* Some drivers refuse the MTU and carry the frames all the same. */
 		conf->rxmode.mtu = RTE_ETHER_MTU;
-		rc = start(p->id, params, info, conf, pool, &what);
+		rc = start(p->id, params, info, conf, queues, &what);
 	}
 	if (rc)
 		return fail(why, why_len, -IW_E_PORT, what, p->id, rc);
@@ -196,10 +212,20 @@ describe(const struct port *p, const struct iw_engine_params *params, const stru
 	return 0;
 }
 
+/* Queue pairs: one for each engine, as far as the port has so many. */
+static uint32_t
+queue_count(const struct rte_eth_dev_info *info, uint32_t engines)
+{
+	uint32_t n = RTE_MIN(info->max_rx_queues, info->max_tx_queues);
+
+	return n == 0 ? 1 : RTE_MIN(n, engines);
+}
+
 int
-port_open(struct port *p, const struct iw_engine_params *params, struct rte_mempool *rx_pool, struct netif *nif,
+port_open(struct port *p, const struct iw_engine_params *params, struct port_queues *queues, struct netif *nif,
 	  char *why, size_t why_len)
 {
+	uint8_t key[PORT_STEER_KEY_MAX];
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
 	uint16_t mtu = RTE_ETHER_MTU;
@@ -213,14 +239,19 @@ port_open(struct port *p, const struct iw_engine_params *params, struct rte_memp
 			    p->id, 0);
 	/* Of a port that somebody else started nothing is known: checksums are made in software. */
 	memset(&conf, 0, sizeof(conf));
+	queues->n = params->port_is_started ? queues->engines : queue_count(&info, queues->engines);
 	if (!params->port_is_started) {
 		p->tag_room = tag_room(params, &info);
 		rte_eth_dev_get_mtu(p->id, &mtu);
 		conf = make_conf(&info, (params->mtu ? params->mtu : mtu) + p->tag_room, params->vlan != 0);
-		rc = configure(p, params, &info, &conf, rx_pool, why, why_len);
+		if (queues->n > 1)
+			port_steer_ask(&info, key, &conf);
+		rc = configure(p, params, &info, &conf, queues, why, why_len);
 		if (rc)
 			return rc;
 	}
+	if (queues->engines > 1)
+		port_steer_probe(p->id, &info, params->port_is_started, queues);
 	rc = describe(p, params, &conf, nif);
 	if (rc) {
 		port_close(p);
@@ -248,12 +279,18 @@ port_is_up(const struct port *p)
 }
 
 uint32_t
+port_rx_queue(struct port *p, uint16_t queue, struct rte_mbuf **m, uint32_t max)
+{
+	uint32_t n = rte_eth_rx_burst(p->id, queue, m, (uint16_t)max);
+
+	p->n.rx_frames += n;
+	return n;
+}
+
+uint32_t
 port_rx(struct port *p, struct rte_mbuf **m, uint32_t max)
 {
-	uint32_t n = rte_eth_rx_burst(p->id, p->queue, m, (uint16_t)max);
-
-	p->rx_frames += n;
-	return n;
+	return port_rx_queue(p, p->queue, m, max);
 }
 
 /* The frame at the front has not moved for long: some drivers refuse a frame that is too long for ever. */
@@ -269,7 +306,7 @@ drop_stuck(struct port *p, uint64_t now_ns)
 	rte_pktmbuf_free(p->backlog[0]);
 	p->n_backlog--;
 	memmove(p->backlog, p->backlog + 1, p->n_backlog * sizeof(struct rte_mbuf *));
-	p->tx_never_taken++;
+	p->n.tx_never_taken++;
 	p->stuck_since = 0;
 }
 
@@ -281,17 +318,29 @@ port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
 	p->n_backlog += added;
 	if (p->n_backlog == 0)
 		return;
-	n = rte_eth_tx_burst(p->id, p->queue, p->backlog, (uint16_t)p->n_backlog);
-	p->tx_frames += n;
+	n = p->via ? rte_ring_enqueue_burst(p->via, (void **)p->backlog, p->n_backlog, NULL)
+		   : rte_eth_tx_burst(p->id, p->queue, p->backlog, (uint16_t)p->n_backlog);
+	p->n.tx_frames += n;
 	p->n_backlog -= n;
 	if (p->n_backlog == 0) {
 		p->stuck_since = 0;
 		return;
 	}
-	p->tx_backlogged++;
+	p->n.tx_backlogged++;
 	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(struct rte_mbuf *));
 	if (n)
 		p->stuck_since = 0;
 	else
 		drop_stuck(p, now_ns);
+}
+
+struct iw_counter_list
+port_counter_list(const struct port *p)
+{
+#define IW_COUNTER_PREFIX "port"
+	static const char *const names[] = {PORT_COUNTERS(IW_COUNTER_NAME)};
+#undef IW_COUNTER_PREFIX
+
+	return (struct iw_counter_list){
+		.names = names, .values = (const uint64_t *)&p->n, .n = sizeof(names) / sizeof(names[0])};
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "counter.h"
 #include "netif.h"
 
 #define PORT_BURST 64
@@ -15,21 +16,47 @@
 /* A driver that takes nothing for so long will never take the frame at the front. */
 #define PORT_STUCK_NS UINT64_C(200000000)
 
+#define PORT_COUNTERS(X)                                                                            \
+	X(rx_frames)                                                                                \
+	X(tx_frames)                                                                                \
+	X(tx_never_taken) /* dropped: the driver did not take it for long */                        \
+	X(tx_backlogged)  /* times that the driver did not take everything */                       \
+	X(handed_over)    /* frames for another engine of the port */                               \
+	X(handed_in)      /* frames that another engine handed over */                              \
+	X(hand_lost)      /* dropped: the other engine does not keep up, or no mbuf for its copy */ \
+	X(carried)        /* frames sent for engines without a queue */
+
+IW_COUNTERS(port_counters, PORT_COUNTERS);
+
+struct rte_ring;
+
 struct port {
 	uint16_t id, queue;
 	uint16_t tag_room; /* octets of a tag that the driver counts as payload */
 	bool started_here;
+	struct rte_ring *via; /* whose queue frames leave by; NULL: our own */
 	uint32_t n_backlog;
 	uint64_t stuck_since; /* 0: not stuck */
-	uint64_t rx_frames, tx_frames, tx_never_taken, tx_backlogged;
+	struct port_counters n;
 	struct rte_mbuf *backlog[PORT_BACKLOG];
 };
 
-/* Configures and starts params->port_id with one queue pair (unless the caller did) and fills in what the rooms must
- * know about it.  A port that refuses the MTU is used all the same: `why` says so, and the result is 0.
- * -IW_E_NODEV, -IW_E_PORT, -IW_E_INVAL; `why` holds a line. */
-int port_open(struct port *p, const struct iw_engine_params *params, struct rte_mempool *rx_pool, struct netif *nif,
+/* Queue pairs of a port: for so many engines; how many there are of them is filled in, and how they are steered. */
+struct port_queues {
+	uint32_t engines;
+	struct rte_mempool *const *pools; /* of each */
+	uint32_t n;                       /* <= engines */
+	enum iw_steering steering;
+	struct steer *steer; /* filled in when there are several engines; else NULL */
+};
+
+/* Configures and starts params->port_id (unless the caller did) and fills in what the rooms must know about it.  A port
+ * that refuses the MTU is used all the same: `why` says so, and the result is 0.  -IW_E_NODEV, -IW_E_PORT, -IW_E_INVAL;
+ * `why` holds a line. */
+int port_open(struct port *p, const struct iw_engine_params *params, struct port_queues *queues, struct netif *nif,
 	      char *why, size_t why_len);
+struct iw_counter_list port_counter_list(const struct port *p);
+
 /* Frees the backlog; stops and closes nothing that it did not start. */
 void port_close(struct port *p);
 
@@ -37,6 +64,7 @@ void port_close(struct port *p);
 bool port_is_up(const struct port *p);
 
 uint32_t port_rx(struct port *p, struct rte_mbuf **m, uint32_t max);
+uint32_t port_rx_queue(struct port *p, uint16_t queue, struct rte_mbuf **m, uint32_t max);
 
 /* Places left for port_tx(). */
 static inline uint32_t

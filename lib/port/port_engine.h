@@ -9,9 +9,12 @@
 #include "port.h"
 
 struct rte_ring;
+struct team;
 
 struct port_engine {
 	struct port port;
+	struct team *team; /* the engines of the port; NULL: there is one */
+	uint32_t number;   /* of these */
 	struct clock clock;
 	struct hostpath *hostpath;
 	bool claim;                               /* of the addresses is to begin when the link is up */
@@ -19,9 +22,19 @@ struct port_engine {
 	struct rte_mempool *data_pool, *ctl_pool; /* those made here; NULL: lent */
 };
 
+#define PORT_CALLS 256 /* that wait */
+
 struct port_call {
 	void (*fn)(struct iw_engine *engine, void *arg);
 	void *arg;
 };
+
+/* n engines on one port: the work of iw_engine_create() and iw_engines_create(). */
+int port_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, uint32_t n,
+		       struct iw_engine **engines, char *why, size_t why_len);
+/* Tells peers, and takes everything back. */
+void port_engine_destroy(struct iw_engine *e);
+/* The rest of it: port, ring and pools of an engine that is there no more, or never was. */
+void port_engine_fini(struct port_engine *p);
 
 #endif

@@ -77,8 +77,8 @@ port_pools_create(struct port_engine *p, const struct iw_engine_params *params, 
 static struct rte_mempool *parked[64];
 static rte_spinlock_t parked_lock = RTE_SPINLOCK_INITIALIZER;
 
-static void
-park(struct rte_mempool *pool)
+void
+port_pools_park(struct rte_mempool *pool)
 {
 	size_t i = 0;
 
@@ -107,8 +107,8 @@ port_pools_collect(void)
 void
 port_pools_destroy(struct port_engine *p)
 {
-	park(p->data_pool);
-	park(p->ctl_pool);
+	port_pools_park(p->data_pool);
+	port_pools_park(p->ctl_pool);
 	p->data_pool = p->ctl_pool = NULL;
 	port_pools_collect();
 }

@@ -15,6 +15,9 @@ int port_pools_create(struct port_engine *p, const struct iw_engine_params *para
  * port_pools_collect(). */
 void port_pools_destroy(struct port_engine *p);
 
+/* The same for one pool; NULL: nothing. */
+void port_pools_park(struct rte_mempool *pool);
+
 /* Frees the pools left over whose mbufs have all come home. */
 void port_pools_collect(void);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
 
-    perf.py PERF loopback|conn|memif|speed"""
+    perf.py PERF loopback|conn|memif|engines|speed"""
 import csv
 import json
 import pathlib
@@ -206,9 +206,24 @@ def speed(perf):
     return failed
 
 
+def engines(perf):
+    """A row for each number of engines; how much two bring is a matter of the machine, and printed."""
+    program = Program(perf, "-s", "4096", "engines", cores=2, memory=1024)
+    code = program.wait(120)
+    table = rows(program)
+    print(*program.lines["out"], sep="\n")
+    found = [] if code == 0 and not program.errors() else [f"exit code {code}, it says {program.errors()}"]
+    if [row[0] for row in table] != ["1", "2"] or not all(float(x) > 0 for row in table for x in row):
+        found.append(f"rows {table}")
+    failed = report("engines", found)
+    alone = Program(perf, "engines", memory=1024)
+    found = [] if alone.wait(30) == 1 and "further lcore" in "".join(alone.errors()) else [str(alone)]
+    return report("engines on one lcore", found) | failed
+
+
 def main():
     perf, kind = sys.argv[1:3]
-    return {"loopback": loopback, "conn": connections, "memif": two_processes, "speed": speed}[kind](perf)
+    return {"engines": engines, "loopback": loopback, "conn": connections, "memif": two_processes, "speed": speed}[kind](perf)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ static const struct bad_row {
 	{                              \
 		{SGL_NONE, 0, 0, 0}, 0 \
 	}
-#define MEMORY(len)                         \
+#define MEMORY(len)                       \
 	{                                 \
 		{SGL_KEYED, 0, len, 0}, 0 \
 	}

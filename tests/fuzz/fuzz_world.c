@@ -112,8 +112,9 @@ fill(struct fuzz_world *w)
 	rdmap_doorbells(w->rdmap);
 	for (int i = 0; i < 64 && (qp = rdmap_run_next(w->rdmap)); i++) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(w->mp);
+		uint16_t sum;
 
-		rdmap_tx_fill(qp, m, 1448, w->now_ns);
+		rdmap_tx_fill(qp, m, 1448, &sum, w->now_ns);
 		rte_pktmbuf_free(m);
 		rdmap_run_add(qp);
 	}

@@ -308,6 +308,47 @@ def gate_format(tree):
     return found or ([place(".clang-format", 1, out.stderr.strip())] if out.returncode else [])
 
 
+def clause_tests(cell, where):
+    """(program, case) of each test that a cell names: `program: case, case; program`, cases without their test_."""
+    for part in filter(None, (p.strip() for p in cell.split(";"))):
+        program, _, cases = part.partition(":")
+        if not re.fullmatch(r"test_\w+|differential", program):
+            where.append(f"'{part}' does not begin with a test program")
+            continue
+        yield from ((program, case.strip()) for case in (cases.split(",") if cases else [""]))
+
+
+def gate_clauses(tree):
+    """docs/rfc: clause -> function -> test; what is named there exists, where it is said to be."""
+    sources = {n for n in tree.names if n.endswith((".c", ".h", ".def"))}
+    defined = {}
+    for file, _, name, _, _ in functions(tree, tree.c):
+        defined.setdefault(name, set()).add(file.rsplit("/", 1)[-1])
+    words = {w for n in sources if not n.startswith("tests/") for w in re.findall(r"\w+", tree.text(n))}
+    programs = {n.rsplit("/", 1)[-1][:-2]: n for n in tree.c if n.startswith("tests/")}
+    found = []
+    for n in (n for n in tree.names if n.startswith("docs/rfc/")):
+        for line, text in enumerate(tree.text(n).splitlines(), 1):
+            cells = [c.strip() for c in text.strip("|").split("|")] if text.startswith("|") else []
+            if len(cells) != 3 or set(cells[0]) <= {"-"} or cells[1] == "function":
+                continue
+            wrong = []
+            for name, file in re.findall(r"`([\w.]+)`(?: \((\w+\.[ch])\))?", cells[1]):
+                last = name.rsplit(".", 1)[-1]
+                if name not in defined and not ("." in name and last in words):
+                    wrong.append(f"no function {name}")
+                elif file and file not in defined.get(name, {file}):
+                    wrong.append(f"{name} is not in {file}")
+            for program, case in clause_tests(cells[2], wrong):
+                at = tree.text(programs[program]) if program in programs else ""
+                if not at:
+                    wrong.append(f"no test program {program}")
+                elif case and not re.search(rf"\btest_{re.escape(case)}\b", at):
+                    wrong.append(f"no test {case} in {program}")
+            found += [place(n, line, what) for what in wrong]
+    return found
+
+
 class Tidy:
     """clang-tidy over the sources of a compile database. What was clean stays so until it, a header or the rules
     change."""
@@ -354,7 +395,7 @@ def gate_tidy(tree, build, deep):
 def gates(tree, build, deep):
     return {"sizes": lambda: gate_sizes(tree), "cycles": lambda: gate_cycles(tree), "names": lambda: gate_names(tree),
             "words": lambda: gate_words(tree), "rooms": lambda: gate_rooms(tree, build), "mirror": lambda: gate_mirror(tree),
-            "rows": lambda: gate_rows(tree), "spdx": lambda: gate_spdx(tree),
+            "clauses": lambda: gate_clauses(tree), "rows": lambda: gate_rows(tree), "spdx": lambda: gate_spdx(tree),
             "format": lambda: gate_format(tree),
             "tidy": lambda: gate_tidy(tree, build, deep)}
 
@@ -372,7 +413,7 @@ def main():
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], metavar="DIR")
     parser.add_argument("--build", default="build/release", metavar="DIR", help="where the compile database is")
     parser.add_argument("--deep", action="store_true", help="tidy with the static analyser, which takes minutes")
-    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror rows spdx format tidy; all when none is named")
+    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror clauses rows spdx format tidy; all when none is named")
     options = parser.parse_args()
     known = gates(Tree(options.root), options.build, options.deep)
     chosen = options.gate or list(known)

@@ -2,6 +2,7 @@
 """What is tested: a list of cases, and what each does on a bench.
 
 A bench has `guest` (rping under test), `near`, `near_nocrc` and `near6` (our end), `tap`, `mtu`, `variant`, `folder`."""
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -15,7 +16,9 @@ from process import Failed
 
 VARIANTS, MTUS = ("siw", "siw-crc", "siw-p2p", "siw-gso"), (1500, 9000)
 SIZES, ROUNDS, ROW, LONG_ROW = (23, 64, 1448, 4096, 65535), 100, 20, 200
-ROUNDS_SHORT, LATE, SILENCE = 3, 25, 3  # the latter in seconds
+ROUNDS_SHORT = 3
+LATE, SILENCE, SHORT = 25, 3, 10  # seconds
+KILLED = 128 + 9  # as the shell puts it
 ROLES = ("guest-client", "guest-server")
 
 
@@ -69,7 +72,7 @@ def check_lengths(bench, lengths):
 
 
 def refused(bench):
-    bench.near.refused(bench.guest.addr)
+    bench.near.fails(bench.guest.addr, peers.NOBODYS_PORT, "refused")
 
 
 def nobody_here(bench):
@@ -99,10 +102,11 @@ def accepted_too_late(bench):
 
 def closed_by_both(bench):
     """Our server hangs up right behind its last answer, at which the guest hangs up. Our end is judged: close is close.
-    rping may find the end of the stream before its own last step, and calls that an error."""
+    rping may find the end of the stream before its own last step, and calls that an error, or waits for ever."""
     for _ in range(ROW):
         with bench.near.serving(64, ROUNDS_SHORT, trial=("-H", str(ROUNDS_SHORT))):
-            bench.guest.guest.ends("both", f"rping -c -a {bench.near.addr} -p {peers.PORT} -C {ROUNDS_SHORT} -V")
+            bench.guest.guest.ends("both", f"timeout {SHORT} rping -c -a {bench.near.addr} -p {peers.PORT} "
+                                           f"-C {ROUNDS_SHORT} -V")
     exchange(bench, "guest-client", True, 64, 1)
 
 
@@ -116,6 +120,54 @@ def powered_off(bench):
         status = app.wait(2 * SILENCE + 9 + peers.START_LIMIT)
         if status != 1 or not any("silent for too long" in line for line in app.err):
             raise Failed(f"exits {status}, not 1 with the reason", app.tail())
+
+
+@contextlib.contextmanager
+def guest_end(bench, role, how):
+    """The guest's own program (guest/ends.c) on one side, while the block has the other; it must come to the end that
+    `how` says."""
+    guest, addr = bench.guest.guest, bench.guest.addr if role == "server" else bench.near.addr
+    name = guest.start("end", f"ends {role} {addr} {peers.PORT} {how}")
+    if role == "server":
+        guest.run("listen", f"await_listen {peers.PORT}")
+    yield
+    status, output = guest.wait(name)
+    if status != (KILLED if how == "kill" else 0):
+        raise Failed(f"the guest's end exits {status}", output)
+
+
+def rejects(bench):
+    """The guest refuses us with private data: told, and no second attempt, which would find nobody."""
+    with guest_end(bench, "server", "reject"):
+        bench.near.fails(bench.guest.addr, peers.PORT, "no room here")
+
+
+def terminate_received(bench):
+    """Our second Send finds no receive at siw."""
+    with guest_end(bench, "server", "deaf"):
+        bench.near.fails(bench.guest.addr, peers.PORT, "protocol|Terminate received")
+
+
+def terminate_sent(bench):
+    """siw's Sends, which are no messages of rping, find no receive at ours: L1/E2/C2 (RFC 5041 §7.2), as siw's driver
+    tells; the next client is served."""
+    with bench.near.serving(64, ROUNDS, clients=0, loses="the client's buffer has a size that cannot be"):
+        with guest_end(bench, "client", "loud"):
+            pass
+        bench.guest.guest.run("told", "dmesg | grep 'siw: got TERMINATE' | tail -n 1 | grep 'code 2$'")
+        bench.guest.connect(bench.near.addr, 64, 1)
+
+
+def reset(bench, role, how):
+    """The guest's process is killed, or it destroys its QP, with the connection up: we are told at once."""
+    if role == "server":
+        with guest_end(bench, "server", how):
+            bench.near.fails(bench.guest.addr, peers.PORT, "hung up")
+    else:
+        with bench.near.serving(64, ROUNDS, clients=0):
+            with guest_end(bench, "client", how):
+                pass
+            bench.guest.connect(bench.near.addr, 64, 1)
 
 
 def icmp(bench):
@@ -158,8 +210,15 @@ def exchanges(variant, mtu, crc):
 
 def endings(variant, mtu):
     """Connections that do not come about, or end otherwise than by the client; the guest does not survive the last."""
-    for what in (nobody_here, rejected, closed_by_both, accepted_too_late, powered_off):
-        yield Case(variant, mtu, f"{variant}/{mtu}/ends/{what.__name__.replace('_', '-')}", False, True, what)
+    def make(name, run):
+        return Case(variant, mtu, f"{variant}/{mtu}/ends/{name}", False, True, run)
+
+    for what in (nobody_here, rejected, rejects, terminate_sent, terminate_received):
+        yield make(what.__name__.replace("_", "-"), what)
+    for role, how in itertools.product(("client", "server"), ("kill", "destroy")):
+        yield make(f"reset-guest-{role}-{how}", functools.partial(reset, role=role, how=how))
+    for what in (closed_by_both, accepted_too_late, powered_off):
+        yield make(what.__name__.replace("_", "-"), what)
 
 
 def without_variants(variant, mtu):

@@ -12,14 +12,14 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 packages="qemu-system-x86 tcpdump tshark iproute2 util-linux python3
   linux-source-6.1 busybox-static cpio kmod xz-utils make gcc binutils
-  rdmacm-utils perftest ibverbs-utils ibverbs-providers strace nvme-cli fio e2fsprogs"
+  libc6-dev librdmacm-dev libibverbs-dev rdmacm-utils perftest ibverbs-utils ibverbs-providers strace nvme-cli fio e2fsprogs"
 modules="virtio_pci virtio_net ib_uverbs rdma_ucm iw_cm libcrc32c crc32c_generic"
 programs="ip rdma rping ucmatose ibv_devinfo ib_send_bw ib_write_bw ib_read_bw ib_send_lat ib_write_lat ib_read_lat
   tcpdump strace flock"
 nvme_modules="nvme_rdma ext4 sch_netem sch_ingress ifb act_mirred cls_matchall"
 nvme_programs="nvme fio mkfs.ext4 tc"
 
-wanted_stamp() { cat "$here/guest_build.sh" "$here/guest/init" "$here"/guest/helpers/* | sha256sum; }
+wanted_stamp() { cat "$here/guest_build.sh" "$here/guest/init" "$here/guest/ends.c" "$here"/guest/helpers/* | sha256sum; }
 
 # The guest may come from a cache while this machine is new, so the programs that run it count as well.
 up_to_date() {
@@ -120,6 +120,8 @@ copy_programs() {
   cp /bin/busybox "$root/bin/"
   for name in $(/bin/busybox --list | grep -vx busybox); do ln -sf busybox "$root/bin/$name"; done
   for name in $programs; do copy_with_libraries "$(command -v "$name")" "/usr/bin/$name"; done
+  gcc -O1 -o "$work/ends" "$here/guest/ends.c" -lrdmacm -libverbs
+  copy_with_libraries "$work/ends" /usr/bin/ends
   for name in /usr/lib/x86_64-linux-gnu/libibverbs/libsiw*.so; do copy_with_libraries "$name" "$name"; done
   copy_file /lib/x86_64-linux-gnu/libgcc_s.so.1 /lib/x86_64-linux-gnu/libgcc_s.so.1 # pthread_exit opens it by name
   copy_file /etc/libibverbs.d/siw.driver /etc/libibverbs.d/siw.driver

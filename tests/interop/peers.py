@@ -12,6 +12,7 @@ PORT, NOBODYS_PORT = 7174, 7199
 US6, GUEST6 = "fe80::7701", "fe80::7702"  # to be written with the interface of who uses them
 APP_CPU = max(os.sched_getaffinity(0))
 START_LIMIT, RUN_LIMIT = 30, 60
+GIVE_UP = 30  # longer than siw waits for a Reply
 OWN_LINE = re.compile(r"dpdk-iwarp-app: (?!note: )")  # the others are EAL's and the drivers'
 
 
@@ -38,8 +39,9 @@ class Rping:
                        COMMAND_LIMIT * (1 + times // 4))
 
     def fails(self, addr, port=PORT, rounds=1):
-        """A connection that must not come about, or not last; its output."""
-        status, output = self.guest.ends("fails", f"rping -c -a {addr} -p {port} -C {rounds} -V")
+        """A connection that must not come about, or not last; its output. An rping that was told so may hang: it is
+        ended after a while, and its output says why."""
+        status, output = self.guest.ends("fails", f"timeout {GIVE_UP} rping -c -a {addr} -p {port} -C {rounds} -V")
         if not status:
             raise Failed("rping does not fail", output)
         return output
@@ -61,8 +63,9 @@ class App:
         return Process([*self._argv, *map(str, words), "-v"])
 
     @contextlib.contextmanager
-    def serving(self, size, rounds, clients=1, trial=()):
-        """`trial`: more words, see the program's --help; yields the process."""
+    def serving(self, size, rounds, clients=1, trial=(), loses=None):
+        """`trial`: more words, see the program's --help; yields the process. `loses`: the pattern of why it loses its
+        client, after which it says 1."""
         ends = ["-C", rounds] if clients == 1 else []
         with self._process("-s", "-a", self.addr, "-p", PORT, "-S", size, "-V", *ends, *trial) as app:
             app.await_line("listening on ", START_LIMIT)
@@ -71,7 +74,11 @@ class App:
             except Failed as failure:
                 failure.detail += app.tail()
                 raise
-            check(app, app.wait(RUN_LIMIT) if clients == 1 else app.end(signal.SIGINT))
+            if loses:
+                app.await_line(loses, RUN_LIMIT, app.err)
+                check_failed(app, app.end(signal.SIGINT), loses)
+            else:
+                check(app, app.wait(RUN_LIMIT) if clients == 1 else app.end(signal.SIGINT))
 
     def connect(self, addr, size, rounds, times=1):
         with self._process("-c", "-a", addr, "-p", PORT, "-S", size, "-C", rounds, "-n", times, "-V") as app:
@@ -84,13 +91,16 @@ class App:
             app.await_line("^ping data: rdma-ping-3:", START_LIMIT)
             yield app
 
-    def refused(self, addr):
-        """A connect to nobody ends with 1 and says so in one line."""
-        with self._process("-c", "-a", addr, "-p", NOBODYS_PORT, "-C", 1) as app:
-            status = app.wait(RUN_LIMIT)
-            said = [line for line in app.err if OWN_LINE.match(line)]
-            if status != 1 or len(said) != 1:
-                raise Failed(f"exits {status} with {len(said)} lines on stderr, not 1 with one", app.tail())
+    def fails(self, addr, port, why):
+        """A connection that does not come about, or not last, ends with 1 and says why in one line."""
+        with self._process("-c", "-a", addr, "-p", port, "-C", 0) as app:
+            check_failed(app, app.wait(RUN_LIMIT), why)
+
+
+def check_failed(app, status, why):
+    said = [line for line in app.err if OWN_LINE.match(line)]
+    if status != 1 or len(said) != 1 or not re.search(why, said[0]):
+        raise Failed(f"exits {status} with {len(said)} lines on stderr, not 1 with one of '{why}'", app.tail())
 
 
 def check(app, status):

@@ -25,8 +25,8 @@ int __real_iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max);
 int __wrap_iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max);
 int __real_iw_qp_destroy(struct iw_qp *qp);
 int __wrap_iw_qp_destroy(struct iw_qp *qp);
-uint32_t __real_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
-uint32_t __wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns);
+uint32_t __real_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
+uint32_t __wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
 
 struct iw_mr *
 __wrap_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err)
@@ -133,9 +133,9 @@ __wrap_iw_qp_destroy(struct iw_qp *qp)
 }
 
 uint32_t
-__wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint64_t now_ns)
+__wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns)
 {
-	uint32_t n = __real_rdmap_tx_fill(qp, m, room, now_ns);
+	uint32_t n = __real_rdmap_tx_fill(qp, m, room, sum, now_ns);
 
 	oracle_filled(qp, m, n);
 	return n;

@@ -101,7 +101,7 @@ raw_open(struct raw *r, struct sim *sim, uint32_t host, uint32_t to, uint16_t po
 
 	begin(r, sim, host);
 	assert_int_equal(tcp_open(tcp_of(r), &local, &remote, NULL, 97, sim->now_ns, &r->conn), 0);
-	for (uint32_t i = 0; i < 1000 && !(r->bits & TCP_READY_UP); i++)
+	for (uint32_t i = 0; i < 5000 && !(r->bits & TCP_READY_UP); i++)
 		raw_run(r, IW_MS);
 	return r->bits & TCP_READY_UP;
 }

@@ -121,17 +121,9 @@ unreachable(struct world *w, uint8_t c, uint8_t h)
 static bool
 timewait_ends(struct world *w, uint8_t c, uint8_t h)
 {
-	struct ep *e = &w->conn[c].ep[h];
-	uint8_t tag = e->tag;
-
-	if (e->tcp != TCP_TIME_WAIT)
+	if (w->conn[c].ep[h].tcp != TCP_TIME_WAIT)
 		return false;
-	e->tcp = TCP_CLOSED;
-	e->tag = 0;
-	if (!tag || !w->id[h][tag - 1].kind || w->id[h][tag - 1].tw != c + 1)
-		return true;
-	w->id[h][tag - 1].tw = 0;
-	effects_step(w, h, (uint8_t)(tag - 1), CM_EV_TIMEWAIT_GONE);
+	wire_timewait_end(w, c, h);
 	return true;
 }
 
@@ -226,7 +218,7 @@ timer(struct world *w, uint8_t h, uint8_t i)
 {
 	struct id *id = &w->id[h][i];
 
-	if (!id->kind || id->st.timer == CM_T_NONE || (run.sc->calm && id->kind != K_ORPHAN))
+	if (!id->kind || id->st.timer == CM_T_NONE || (run.sc->calm & CALM_TIME && id->kind != K_ORPHAN))
 		return false;
 	effects_step(w, h, i, CM_EV_TIMER);
 	return true;
@@ -277,7 +269,7 @@ of_a_host(struct world *w, const struct move *m)
 	case M_OUT:
 		return stream_outs(w, h, i);
 	case M_DELIVER:
-		return user_deliver(w, h) && (!run.sc->calm || user_returns(w, h, false));
+		return user_deliver(w, h) && (!(run.sc->calm & CALM_HANDLERS) || user_returns(w, h, false));
 	case M_RETURN:
 	case M_DESTROY_BY_RETURN:
 		return user_returns(w, h, m->kind == M_DESTROY_BY_RETURN);
@@ -307,21 +299,24 @@ waits_for_handler(const struct world *w, const struct move *m)
 	       m->kind != M_SEND && m->kind != M_POST_READ && m->kind != M_RST_LOST && m->kind != M_CUT;
 }
 
-/* Calm scenarios are for connections beside each other: nothing abrupt, host B only answers. */
+/* What a calm scenario leaves out. */
 static bool
-is_calm(const struct move *m)
+is_left_out(const struct move *m)
 {
-	if (m->kind == M_CALL && m->host == 1)
-		return m->arg == CM_EV_ACCEPT || m->arg == CM_EV_REJECT;
-	return m->kind != M_RST_FIRST && m->kind != M_TCP_TIMEOUT && m->kind != M_DESTROY_BY_RETURN &&
-	       (m->kind != M_CALL || m->arg != CM_EV_ABORT);
+	uint8_t calm = run.sc->calm;
+
+	if (m->kind == M_RST_FIRST || m->kind == M_TCP_TIMEOUT)
+		return calm & CALM_WIRE;
+	if (m->kind == M_DESTROY_BY_RETURN || (m->kind == M_CALL && m->arg == CM_EV_ABORT))
+		return calm & CALM_USER;
+	return m->kind == M_CALL && m->host == 1 && calm & CALM_B && m->arg != CM_EV_ACCEPT && m->arg != CM_EV_REJECT;
 }
 
 /* Quick, so that most are not tried: a place with nothing in it. */
 bool
 moves_may(const struct world *w, const struct move *m)
 {
-	if (run.sc->calm && !is_calm(m))
+	if (is_left_out(m))
 		return false;
 	if (m->kind == M_CUT || m->kind == M_RESTART)
 		return run.sc->cuts || w->restarts;

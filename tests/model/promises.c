@@ -164,7 +164,8 @@ world_at_rest(const struct world *w)
 			const struct id *id = &w->id[h][i];
 
 			empty &= !id->kind;
-			world_check(!id->kind || may_rest(id->st.phase) || (run.sc->calm && deadline_of(id->st.phase)),
+			world_check(!id->kind || may_rest(id->st.phase) ||
+					    (run.sc->calm & CALM_TIME && deadline_of(id->st.phase)),
 				    "P4: no state without a step, but the final ones");
 			world_check(!(id->st.bits & CM_P_ALL), "P4: every event is delivered");
 		}

@@ -75,7 +75,7 @@ call_connect(struct world *w, uint8_t h, uint8_t i)
 	    !run.sc->listens && w->conn[0].ep[1].tcp == TCP_CLOSED && w->conn[0].ep[1].flags == 0)
 		c = 0; /* at the same time */
 	else if (!err)
-		c = wire_new(w);
+		c = run.sc->same_port && w->connects[h] < run.sc->connects[h] ? wire_again(w, h) : wire_new(w);
 	if (c == CONNS)
 		return 1;
 	w->connects[h]--;

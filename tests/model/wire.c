@@ -3,6 +3,7 @@
  * a RST is sent once: it may be lost, and it may overtake octets, which are lost then. */
 #include <string.h>
 
+#include "timewait.h"
 #include "world.h"
 
 static struct ep *
@@ -236,6 +237,36 @@ unknown(struct world *w, uint8_t c, uint8_t host, enum item it)
 	}
 }
 
+void
+wire_timewait_end(struct world *w, uint8_t c, uint8_t host)
+{
+	struct ep *e = &w->conn[c].ep[host];
+	uint8_t tag = e->tag;
+
+	e->tcp = TCP_CLOSED;
+	e->tag = 0;
+	if (!tag || !w->id[host][tag - 1].kind || w->id[host][tag - 1].tw != c + 1)
+		return;
+	w->id[host][tag - 1].tw = 0;
+	effects_step(w, host, (uint8_t)(tag - 1), CM_EV_TIMEWAIT_GONE);
+}
+
+/* The same addresses and ports again: the record is handed over to the new connection. */
+static void
+again(struct world *w, uint8_t c, uint8_t host)
+{
+	struct ep *e = &w->conn[c].ep[host];
+	bool in = timewait_lets_in();
+
+	world_check(in, "P8: TIME_WAIT lets in every SYN that RFC 6191 accepts");
+	if (!in)
+		return;
+	wire_timewait_end(w, c, host);
+	e->flags = 0;
+	w->conn[c].accepted = 0;
+	unknown(w, c, host, I_SYN);
+}
+
 bool
 wire_receive(struct world *w, uint8_t c, uint8_t host, bool half)
 {
@@ -243,7 +274,7 @@ wire_receive(struct world *w, uint8_t c, uint8_t host, bool half)
 	enum item it = e->got < e->n ? (enum item)e->q[e->got] : I_NONE;
 	uint8_t before = e->tcp;
 
-	if (it == I_NONE || w->cut)
+	if (it == I_NONE || w->cut || (it == I_SYN && e->tcp == TCP_TIME_WAIT && (e->owner || e->held || e->got)))
 		return false;
 	if (half) {
 		if (!wire_is_data(it) || e->flags & (EP_PART | EP_RELEASED) || e->tcp == TCP_CLOSED ||
@@ -260,6 +291,8 @@ wire_receive(struct world *w, uint8_t c, uint8_t host, bool half)
 		take_out(e, e->got);
 	if (before == TCP_CLOSED)
 		unknown(w, c, host, it);
+	else if (before == TCP_TIME_WAIT && it == I_SYN)
+		again(w, c, host);
 	else if (before == TCP_TIME_WAIT)
 		return true;
 	else if (wire_is_data(it))
@@ -327,6 +360,20 @@ wire_new(struct world *w)
 			w->conn[c].used = 1;
 			return c;
 		}
+	return CONNS;
+}
+
+uint8_t
+wire_again(struct world *w, uint8_t host)
+{
+	for (uint8_t c = 0; c < CONNS; c++) {
+		struct ep *me = &w->conn[c].ep[host], *peer = &w->conn[c].ep[!host];
+
+		if (peer->tcp == TCP_TIME_WAIT && me->tcp == TCP_CLOSED && !me->owner && !me->n && !peer->n) {
+			memset(me, 0, sizeof(*me));
+			return c;
+		}
+	}
 	return CONNS;
 }
 

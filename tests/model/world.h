@@ -139,12 +139,24 @@ struct world {
 };
 #define GONE 0xff
 
+/* What does not happen in scenarios that are too large otherwise. */
+enum calm {
+	CALM_TIME = 1 << 0,     /* deadlines, but those of what was let go */
+	CALM_WIRE = 1 << 1,     /* a RST out of turn, TCP giving up */
+	CALM_USER = 1 << 2,     /* abrupt disconnect, destroy by a handler's result */
+	CALM_HANDLERS = 1 << 3, /* calls from inside handlers */
+	CALM_B = 1 << 4,        /* calls of host B but its answers to Requests */
+	CALM = (1 << 5) - 1
+};
+
 /* What may happen.  Numbers are how often at most. */
 struct scenario {
 	const char *name;
 	bool p2p, delay, revision_1, once_more, timewait;
-	bool two;  /* ids of host A: two, otherwise one */
-	bool calm; /* no deadline passes but those of what was let go, nothing is done abruptly */
+	bool two;       /* ids of host A: two, otherwise one */
+	bool same_port; /* who connects again does so from the same port, while the peer is in TIME_WAIT */
+	bool deep;      /* large: not in every run */
+	uint8_t calm;   /* enum calm: what does not happen */
 	bool listens, split, lazy, fails, timeouts, unlistens;
 	bool hostile[HOSTS]; /* its TCP is sound, its octets are anything */
 	uint8_t connects[HOSTS], sends[HOSTS], reads[HOSTS];
@@ -187,7 +199,9 @@ bool wire_receive(struct world *w, uint8_t c, uint8_t host, bool half);
 bool wire_rst_first(struct world *w, uint8_t c, uint8_t host); /* overtakes what is on its way */
 bool wire_rst_lost(struct world *w, uint8_t c, uint8_t host);
 bool wire_probe(struct world *w, uint8_t c, uint8_t host);
-uint8_t wire_new(struct world *w); /* CONNS: none is left */
+uint8_t wire_new(struct world *w);                 /* CONNS: none is left */
+uint8_t wire_again(struct world *w, uint8_t host); /* whose peer is in TIME_WAIT; CONNS: none */
+void wire_timewait_end(struct world *w, uint8_t c, uint8_t host);
 void wire_tidy(struct world *w);
 
 /* ---- stream.c: the QP, and what is read ---- */

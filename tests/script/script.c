@@ -60,9 +60,8 @@ static void
 make_tcp(struct script *x, const struct tcp_params *params)
 {
 	struct tcp_params p = {.max_conns = 64, .max_listeners = 4, .max_timewait = 64, .max_ooo_mbufs = 2000};
-	struct netif nif = {.mac = {2, 0, 0, 0, 0, 1}, .prefix_len = 24, .mtu = 1500};
+	struct netif nif = wire_netif();
 
-	nif.addr = iw_addr_from_v4(WIRE_US, 0);
 	x->net = net_create(&x->env, &nif, 16, x->now_ns);
 	assert_non_null(x->net);
 	x->tcp = tcp_create(&x->env, x->net, params ? params : &p, x->now_ns);
@@ -171,13 +170,13 @@ drain(struct script *x)
 
 	while ((n = net_drain(x->net, out, BURST)) > 0)
 		for (uint32_t i = 0; i < n; i++) {
-			struct rte_mbuf *arp = wire_arp_answer(x->env.data_pool, out[i]);
+			struct rte_mbuf *answer = wire_neighbour_answer(x->env.data_pool, out[i]);
 
 			x->frames++;
 			capture(x, out[i]);
 			rte_pktmbuf_free(out[i]);
-			if (arp)
-				script_frame(x, arp);
+			if (answer)
+				script_frame(x, answer);
 		}
 }
 
@@ -429,7 +428,7 @@ row_listen(struct script *x, const struct script_row *r)
 static void
 row_open(struct script *x, const struct script_row *r)
 {
-	struct iw_addr local = {.port = (uint16_t)r->len}, remote = iw_addr_from_v4(WIRE_PEER, x->peer_port);
+	struct iw_addr local = {.port = (uint16_t)r->len}, remote = wire_addr(WIRE_PEER, x->peer_port);
 	int err = tcp_open(x->tcp, &local, &remote, &x->attr, 5, x->now_ns, &x->conn);
 
 	if (err)

@@ -142,9 +142,90 @@ static const struct tcp_params dctcp = {
 	.max_conns = 8, .max_listeners = 1, .max_timewait = 8, .max_ooo_mbufs = 100, .cc = TCP_CC_DCTCP};
 
 /* §3.2: ECE says what the last segment said, at once when that changes; CWR is of no importance. */
-SCRIPT_WITH(test_RFC8257, &dctcp, ECN_UP, IN(A, 1, 1, 100, .ecn = ECT0), OUT(A, 1, 101, 0),
+#define DCTCP_UP \
+	LISTEN, IN(S | E | W, 0, 0, 0, .opt = O_MSS), OUT(S | A | E, 0, 1, 0, IS(ECT0)), IN(A, 1, 1, 0, .dt = 100 * MS)
+SCRIPT_WITH(test_RFC8257, &dctcp, DCTCP_UP, IN(A, 1, 1, 100, .ecn = ECT0), OUT(A, 1, 101, 0),
 	    IN(A, 101, 1, 100, .ecn = CE), OUT(A | E, 1, 201, 0), IN(A, 201, 1, 100, .ecn = CE), OUT(A | E, 1, 301, 0),
 	    IN(A, 301, 1, 100, .ecn = ECT0), OUT(A, 1, 401, 0), IN(A, 401, 1, 100, .ecn = CE), OUT(A | E, 1, 501, 0));
+
+/* §3.6: SYN, SYN-ACK and RST are marked as the rest is; CE on a SYN tells nothing.  A SYN that is sent again asks no
+ * more (RFC 3168 §6.1.1.1), so it is not marked either. */
+SCRIPT_WITH(test_RFC8257_syn, &dctcp, OPEN, OUT(S | E | W, 0, 0, 0, IS(ECT0)), OUT(S, 0, 0, 0, .dt = SEC, IS(NOT_ECT)),
+	    IN(S | A | E, 0, 1, 0, .opt = O_MSS), OUT(A, 1, 1, 0, IS(NOT_ECT)));
+SCRIPT_WITH(test_RFC8257_syn_ack, &dctcp, LISTEN, IN(S | E | W, 0, 0, 0, .opt = O_MSS, .ecn = CE),
+	    OUT(S | A | E, 0, 1, 0, IS(ECT0)), IN(A, 1, 1, 100, .ecn = ECT0), OUT(A, 1, 101, 0, IS(ECT0)), ABORT,
+	    OUT(R | A, 1, 101, 0, IS(ECT0)));
+SCRIPT_WITH(test_RFC8257_ce_on_syn_ack, &dctcp, OPEN, OUT(S | E | W, 0, 0, 0),
+	    IN(S | A | E, 0, 1, 0, .opt = O_MSS, .ecn = CE), OUT(A, 1, 1, 0, IS(ECT0)), SEND(100),
+	    OUT(A, 1, 1, 100, IS(ECT0)));
+SCRIPT_WITH(test_RFC8257_ce_on_text_of_syn_ack, &dctcp, OPEN, OUT(S | E | W, 0, 0, 0),
+	    IN(S | A | E, 0, 1, 100, .opt = O_MSS, .ecn = CE), OUT(A, 1, 101, 0, IS(ECT0)), GOT(100),
+	    IN(A, 101, 1, 100, .ecn = CE), OUT(A | E, 1, 201, 0));
+SCRIPT_WITH(test_RFC8257_no_ecn, &dctcp, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0, IS(NOT_ECT)),
+	    IN(A, 1, 1, 0), SEND(100), OUT(A, 1, 1, 100, IS(NOT_ECT)));
+
+/* ---- §3.3: alpha is a moving average of the share of marked octets, g = 1/16; the cut is alpha / 2 ---- */
+
+/* So many windows, each wholly marked or not at all. */
+static void
+windows(struct script *x, uint32_t n, uint8_t mark)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t end[SCRIPT_QUEUE], segments = x->tail - x->head;
+
+		for (uint32_t k = 0; k < segments; k++)
+			end[k] = script_peek(x, k)->seq - x->our_iss + script_peek(x, k)->len;
+		x->head = x->tail;
+		script_advance(x, x->now_ns + MS);
+		for (uint32_t k = 0; k < segments; k++) {
+			const struct script_row ack = IN(A | mark, 1, end[k], 0);
+
+			script_in(x, &ack);
+		}
+	}
+}
+
+/* Of the window at the end of one more that is marked this share is left, in percent. */
+static void
+left_is(struct script *x, uint32_t percent)
+{
+	uint32_t before = info_of(x).cwnd, after;
+
+	windows(x, 1, E);
+	after = info_of(x).cwnd * 100 / before;
+	script_check(x, after + 3 >= percent && after <= percent + 3, "percent of the window left", after);
+	x->head = x->tail;
+}
+
+/* It begins at 1: a half is left. */
+static void
+alpha_begins_at_1(struct script *x)
+{
+	left_is(x, 50);
+}
+
+/* (15/16)^16 = 0.356: of the window 1 - 0.178 is left. */
+static void
+alpha_decays(struct script *x)
+{
+	windows(x, 16, 0);
+	left_is(x, 82);
+}
+
+/* Windows are marked one after the other: 1 - (1 - 0.356) (15/16)^4 = 0.503. */
+static void
+alpha_rises(struct script *x)
+{
+	windows(x, 16, 0);
+	windows(x, 4, E);
+	left_is(x, 75);
+}
+
+#define DCTCP_FLOWS \
+	LISTEN, IN(S | E | W, 0, 0, 0, .opt = O_MSS), OUT(S | A | E, 0, 1, 0), IN(A, 1, 1, 0), SEND(4000 * SEG)
+SCRIPT_WITH(test_RFC8257_alpha_at_first, &dctcp, DCTCP_FLOWS, CALL(alpha_begins_at_1), SKIP(0));
+SCRIPT_WITH(test_RFC8257_alpha_decays, &dctcp, DCTCP_FLOWS, CALL(alpha_decays), SKIP(0));
+SCRIPT_WITH(test_RFC8257_alpha_rises, &dctcp, DCTCP_FLOWS, CALL(alpha_rises), SKIP(0));
 
 /* RFC 6928 §2. */
 SCRIPT(test_RFC6928, PASSIVE(O_MSS), SEND(30 * SEG), OUT(A, 1, 1, SEG, .n = 10));
@@ -165,6 +246,14 @@ main(void)
 		cmocka_unit_test(test_RFC3168_active),
 		cmocka_unit_test(test_RFC3168_bounced),
 		cmocka_unit_test(test_RFC8257),
+		cmocka_unit_test(test_RFC8257_syn),
+		cmocka_unit_test(test_RFC8257_syn_ack),
+		cmocka_unit_test(test_RFC8257_ce_on_syn_ack),
+		cmocka_unit_test(test_RFC8257_ce_on_text_of_syn_ack),
+		cmocka_unit_test(test_RFC8257_no_ecn),
+		cmocka_unit_test(test_RFC8257_alpha_at_first),
+		cmocka_unit_test(test_RFC8257_alpha_decays),
+		cmocka_unit_test(test_RFC8257_alpha_rises),
 		cmocka_unit_test(test_RFC6928),
 		cmocka_unit_test(test_RFC6928_syn_lost),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hygiene: RFC 7323, 5961, 6191, 1337, 4987, 6056, 5927, 1191. */
+/* Hygiene: RFC 7323, 5961, 6191, 1337, 4987, 6056, 5927, 1191, 8201, 4821, 5482. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,18 +98,74 @@ SCRIPT(test_RFC1191, PASSIVE(O_MSS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2), ICM
 SCRIPT(test_RFC1191_plateau, PASSIVE(O_MSS), SEND(1460), OUT(A, 1, 1, 1460), ICMP(3, 4, 0, 1),
        OUT(A, 1, 1, 0, .any = ANY_LEN), SKIP(0), IN(A, 1, 1461, 0), STATE(ESTABLISHED));
 
+/* §4: no report of less than 1280 is obeyed (the numbers are those of IPv4 with the same MSS: 20 less). */
+SCRIPT(test_RFC8201, PASSIVE(O_MSS), SEND(1460), OUT(A, 1, 1, 1460), ICMP(3, 4, 0, 1), ICMP(3, 4, 1200, 1),
+       ICMP(3, 4, 1259, 1), QUIET(100 * MS), ICMP(3, 4, 1260, 1), OUT(A, 1, 1, 1220), OUT(A, 1221, 1, 240),
+       IN(A, 1, 1461, 0), SEND(1460), OUT(A, 1461, 1, 1220), OUT(A, 2681, 1, 240));
+
+/* ---- RFC 4821 §7.7: full segments get no answer and nobody says why ---- */
+
+static void
+sent_again_shorter(struct script *x)
+{
+	uint32_t full = 0, len;
+
+	do {
+		x->head = x->tail;
+		script_advance(x, x->now_ns + 30 * SEC);
+		len = script_peek(x, 0)->len;
+		script_check(x, script_peek(x, 0)->seq - x->our_iss == 1, "sent again", script_peek(x, 0)->seq);
+		full += len == 1460;
+	} while (len > 1240 && full < 8);
+	script_check(x, full >= 1 && full <= 4, "full segments before a shorter one", full);
+	script_check(x, len >= 1000 && len <= 1240, "octets of the shorter one", len);
+	x->head = x->tail;
+}
+
+static void
+stays_short(struct script *x)
+{
+	script_check(x, script_peek(x, 0)->len <= 1240, "octets of a later segment", script_peek(x, 0)->len);
+	x->head = x->tail;
+}
+
+SCRIPT(test_RFC4821, ACTIVE_RTT(O_MSS, 100 * MS), SEND(1460), OUT(A, 1, 1, 1460), CALL(sent_again_shorter),
+       IN(A, 1, 1461, 0), STATE(ESTABLISHED), SEND(1460), CALL(stays_short), SKIP(0));
+/* What is short is lost for another reason. */
+SCRIPT(test_RFC4821_short, ACTIVE_RTT(O_MSS, 100 * MS), SEND(500), OUT(A, 1, 1, 500), SKIP(10 * SEC), IN(A, 1, 501, 0),
+       SEND(1460), OUT(A, 501, 1, 1460));
+
+/* ---- RFC 5482 §2: how long data may be unacknowledged is the connection's own ---- */
+
+static void
+ten_seconds(struct script *x)
+{
+	x->attr.user_timeout_ns = 10 * SEC;
+}
+
+SCRIPT(test_RFC5482, CALL(ten_seconds), ACTIVE_RTT(O_MSS, 100 * MS), SEND(100), SKIP(9 * SEC), STATE(ESTABLISHED),
+       NOT_READY(TCP_READY_TIMEOUT), SKIP(2 * SEC), READY(TCP_READY_TIMEOUT), STATE(CLOSED));
+/* An ACK of something new begins it anew; without data nothing runs. */
+SCRIPT(test_RFC5482_progress, CALL(ten_seconds), ACTIVE_RTT(O_MSS, 100 * MS), SEND(100), SKIP(8 * SEC), IN(A, 1, 51, 0),
+       SKIP(8 * SEC), STATE(ESTABLISHED), IN(A, 1, 101, 0), SKIP(60 * SEC), STATE(ESTABLISHED));
+
 int
 main(void)
 {
+	/* An MTU that the router does not tell, and one below the least: IPv4's and IPv6's own. */
+	const struct CMUnitTest v4[] = {cmocka_unit_test(test_RFC1191_plateau)},
+				v6[] = {cmocka_unit_test(test_RFC8201)};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_RFC7323),         cmocka_unit_test(test_RFC7323_wrap),
-		cmocka_unit_test(test_RFC7323_active),  cmocka_unit_test(test_RFC7323_rttm),
-		cmocka_unit_test(test_RFC6691),         cmocka_unit_test(test_RFC5961),
-		cmocka_unit_test(test_RFC6191),         cmocka_unit_test(test_RFC1337),
-		cmocka_unit_test(test_RFC4987),         cmocka_unit_test(test_RFC6056),
-		cmocka_unit_test(test_RFC5927),         cmocka_unit_test(test_RFC1191),
-		cmocka_unit_test(test_RFC1191_plateau),
+		cmocka_unit_test(test_RFC7323),        cmocka_unit_test(test_RFC7323_wrap),
+		cmocka_unit_test(test_RFC7323_active), cmocka_unit_test(test_RFC7323_rttm),
+		cmocka_unit_test(test_RFC6691),        cmocka_unit_test(test_RFC5961),
+		cmocka_unit_test(test_RFC6191),        cmocka_unit_test(test_RFC1337),
+		cmocka_unit_test(test_RFC4987),        cmocka_unit_test(test_RFC6056),
+		cmocka_unit_test(test_RFC5927),        cmocka_unit_test(test_RFC1191),
+		cmocka_unit_test(test_RFC4821),        cmocka_unit_test(test_RFC4821_short),
+		cmocka_unit_test(test_RFC5482),        cmocka_unit_test(test_RFC5482_progress),
 	};
+	int bad = wire_is_v6() ? cmocka_run_group_tests(v6, NULL, NULL) : cmocka_run_group_tests(v4, NULL, NULL);
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return bad + cmocka_run_group_tests(tests, NULL, NULL);
 }

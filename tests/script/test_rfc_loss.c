@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loss recovery: RFC 6675, 6937, 8985, 3042, 5682, 2883, 3522, 6298. */
+/* Loss recovery: RFC 6675, 6582, 6937, 8985, 3042, 5682, 2883, 3708, 3522, 6298. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,9 +94,39 @@ SCRIPT(test_RFC8985_tlp_once, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG
        OUT(A, AT(2), 1, SEG, .dt = 200 * MS), OUT(A, AT(0), 1, SEG, .dt = 300 * MS), IN(A, 1, AT(3), 0),
        QUIET(5 * SEC));
 
+/* §7.4.2 (c): the probe was the repair, as the ACK of what came behind it tells: the window shrinks as for any loss;
+ * not when a D-SACK says that the tail had arrived as well. */
+static void
+window_is_less(struct script *x)
+{
+	script_check(x, cwnd_of(x) < 10 * SEG, "cwnd", cwnd_of(x));
+}
+
+static void
+window_is_whole(struct script *x)
+{
+	script_check(x, cwnd_of(x) >= 10 * SEG, "cwnd", cwnd_of(x));
+}
+
+#define TAIL_PROBED                                                                                                   \
+	ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG), OUT(A, 1, 1, SEG, .n = 3),                               \
+		IN(A, 1, AT(2), 0, .dt = 100 * MS), OUT(A, AT(2), 1, SEG, .dt = 250 * MS, .tol = 10 * MS), SEND(SEG), \
+		OUT(A, AT(3), 1, SEG)
+SCRIPT(test_RFC8985_tlp_repairs, TAIL_PROBED, CALL(window_is_whole), IN(A, 1, AT(4), 0, .dt = 100 * MS),
+       CALL(window_is_less), QUIET(5 * SEC));
+SCRIPT(test_RFC8985_tlp_for_nothing, TAIL_PROBED, IN(A, 1, AT(4), 0, .dt = 100 * MS, .sack = {{AT(2), AT(3)}}),
+       CALL(window_is_whole), QUIET(5 * SEC));
+
 /* §2: the first two duplicates let one new segment out each; the third is fast retransmit (RFC 5681 §3.2). */
 SCRIPT(test_RFC3042, TEN_OUT(O_MSS, 20), DUP(.dt = 100 * MS), OUT(A, AT(10), 1, SEG), DUP(.wnd = 65535),
        OUT(A, AT(11), 1, SEG), DUP(.wnd = 65535), OUT(A, 1, 1, SEG), SKIP(0));
+
+/* §3.2 step 3: a partial ACK sends the next hole at once, later duplicates send nothing twice; step 5: the full one
+ * ends it. */
+SCRIPT(test_RFC6582, TEN_OUT(O_MSS, 10), DUP(.dt = 100 * MS), DUP(.n = 2), OUT(A, 1, 1, SEG), DUP(.n = 6),
+       QUIET(50 * MS), IN(A, 1, AT(3), 0, .dt = 50 * MS), OUT(A, AT(3), 1, SEG), IN(A, 1, AT(3), 0, .n = 5),
+       QUIET(50 * MS), IN(A, 1, AT(5), 0, .dt = 50 * MS), OUT(A, AT(5), 1, SEG), IN(A, 1, AT(10), 0, .dt = 50 * MS),
+       QUIET(5 * SEC), STATE(ESTABLISHED));
 
 /* §3.1: after a timeout two ACKs that go forward: it was false, nothing is sent again. */
 static void
@@ -133,6 +163,20 @@ SCRIPT(test_RFC2883, PASSIVE(O_MSS | O_SACK), IN(A, 1, 1, 100), OUT(A, 1, 101, 0
 SCRIPT(test_RFC2018, PASSIVE(O_MSS | O_SACK), IN(A, 201, 1, 100), OUT(A, 1, 1, 0, .sack = {{201, 301}}),
        IN(A, 401, 1, 100), OUT(A, 1, 1, 0, .sack = {{401, 501}, {201, 301}}), IN(A, 101, 1, 100),
        OUT(A, 1, 1, 0, .sack = {{101, 301}, {401, 501}}), IN(A, 1, 1, 100), OUT(A, 1, 301, 0, .sack = {{401, 501}}));
+
+/* RFC 3708 §3: the D-SACK says that the retransmission was for nothing: back to the old window. */
+static void
+window_is_back(struct script *x)
+{
+	script_check(x, cwnd_of(x) >= 10 * SEG, "cwnd", cwnd_of(x));
+	script_check(x, ssthresh_of(x) >= 10 * SEG, "ssthresh", ssthresh_of(x));
+}
+
+#define REORDERED                                                                                      \
+	TEN_OUT(O_MSS | O_SACK, 10), DUP(.dt = 100 * MS, .sack = {{AT(1), AT(4)}}), OUT(A, 1, 1, SEG), \
+		CALL(window_is_less)
+SCRIPT(test_RFC3708, REORDERED, IN(A, 1, AT(10), 0, .dt = 10 * MS, .sack = {{1, AT(1)}}), CALL(window_is_back));
+SCRIPT(test_RFC3708_real_loss, REORDERED, IN(A, 1, AT(10), 0, .dt = 100 * MS), CALL(window_is_less));
 
 /* RFC 3522 §3.2, RFC 4015 §3: the ACK echoes the first transmission: back to the old window, go on with new data. */
 #define TSEG 1448
@@ -179,15 +223,29 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_RFC6675),          cmocka_unit_test(test_RFC6675_holes),
-		cmocka_unit_test(test_RFC6675_once),     cmocka_unit_test(test_RFC6937),
-		cmocka_unit_test(test_RFC8985),          cmocka_unit_test(test_RFC8985_reordered),
-		cmocka_unit_test(test_RFC8985_tlp),      cmocka_unit_test(test_RFC8985_tlp_new),
-		cmocka_unit_test(test_RFC8985_tlp_once), cmocka_unit_test(test_RFC3042),
-		cmocka_unit_test(test_RFC5682),          cmocka_unit_test(test_RFC5682_lost),
-		cmocka_unit_test(test_RFC2883),          cmocka_unit_test(test_RFC2018),
-		cmocka_unit_test(test_RFC3522),          cmocka_unit_test(test_RFC6298),
-		cmocka_unit_test(test_RFC6298_collapse), cmocka_unit_test(test_RFC6298_restart),
+		cmocka_unit_test(test_RFC6675),
+		cmocka_unit_test(test_RFC6675_holes),
+		cmocka_unit_test(test_RFC6675_once),
+		cmocka_unit_test(test_RFC6937),
+		cmocka_unit_test(test_RFC8985),
+		cmocka_unit_test(test_RFC8985_reordered),
+		cmocka_unit_test(test_RFC8985_tlp),
+		cmocka_unit_test(test_RFC8985_tlp_new),
+		cmocka_unit_test(test_RFC8985_tlp_once),
+		cmocka_unit_test(test_RFC3042),
+		cmocka_unit_test(test_RFC5682),
+		cmocka_unit_test(test_RFC5682_lost),
+		cmocka_unit_test(test_RFC2883),
+		cmocka_unit_test(test_RFC2018),
+		cmocka_unit_test(test_RFC6582),
+		cmocka_unit_test(test_RFC8985_tlp_repairs),
+		cmocka_unit_test(test_RFC8985_tlp_for_nothing),
+		cmocka_unit_test(test_RFC3708),
+		cmocka_unit_test(test_RFC3708_real_loss),
+		cmocka_unit_test(test_RFC3522),
+		cmocka_unit_test(test_RFC6298),
+		cmocka_unit_test(test_RFC6298_collapse),
+		cmocka_unit_test(test_RFC6298_restart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

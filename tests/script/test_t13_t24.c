@@ -32,33 +32,21 @@ data_frame(struct script *x, uint32_t len)
 	return wire_build(x->env.data_pool, &s);
 }
 
-static void
-set_ip_length(struct rte_mbuf *m, uint16_t len)
-{
-	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, 14);
-	uint32_t sum = (uint32_t)(ip[10] << 8 | ip[11]) + (uint32_t)(ip[2] << 8 | ip[3]) + (uint16_t)~len;
-
-	ip[2] = (uint8_t)(len >> 8);
-	ip[3] = (uint8_t)len;
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	ip[10] = (uint8_t)(sum >> 8);
-	ip[11] = (uint8_t)sum;
-}
-
 /* Each is dropped: shorter than its headers, longer than the frame, cut off anywhere. */
 static void
 bad_lengths(struct script *x)
 {
-	static const uint16_t lengths[] = {0, 19, 20, 39, 61, 1500, 65535};
+	static const uint16_t lengths4[] = {0, 19, 20, 39, 61, 1500, 65535},
+			      lengths6[] = {0, 1, 8, 19, 41, 1480, 65535};
+	uint16_t whole = wire_is_v6() ? 94 : 74;
 	struct rte_mbuf *m;
 
-	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (uint32_t i = 0; i < sizeof(lengths4) / sizeof(lengths4[0]); i++) {
 		m = data_frame(x, 20);
-		set_ip_length(m, lengths[i]);
+		wire_set_length(m, wire_is_v6() ? lengths6[i] : lengths4[i]);
 		script_frame(x, m);
 	}
-	for (uint16_t cut = 1; cut <= 74; cut++) {
+	for (uint16_t cut = 1; cut <= whole; cut++) {
 		m = data_frame(x, 20);
 		rte_pktmbuf_trim(m, cut);
 		script_frame(x, m);

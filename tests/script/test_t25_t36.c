@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <iwarp/err.h>
 
 #include "mbufpool.h"
 #include "script.h"
@@ -84,6 +85,38 @@ ports(struct script *x)
 
 SCRIPT(test_T26, LISTEN, CALL(ports));
 
+/* Every port leads to this peer already: an error of its own; another peer is not concerned; the port that becomes free
+ * is found. */
+static void
+test_T26_exhausted(void **state)
+{
+	const struct tcp_params many = {.max_conns = 32770, .max_listeners = 1, .max_timewait = 8, .max_ooo_mbufs = 8};
+	struct iw_addr any = {0}, peer = wire_addr(WIRE_PEER, 3333), other = wire_addr(WIRE_PEER, 3334);
+	struct tcp_info info = {0}, again = {0};
+	uint32_t conn, first = 0, n = 0;
+	static struct script x;
+	int err;
+
+	(void)state;
+	script_init(&x, &many);
+	while ((err = tcp_open(x.tcp, &any, &peer, NULL, 5, x.now_ns, &conn)) == 0 && n < 65536) {
+		first = n++ ? first : conn;
+		assert_int_equal(tcp_conn_count(x.tcp), n);
+	}
+	assert_int_equal(err, -IW_E_ADDRNOTAVAIL);
+	assert_in_range(n, 16384, 32768);
+	assert_int_equal(tcp_conn_count(x.tcp), n);
+	assert_int_equal(tcp_open(x.tcp, &any, &other, NULL, 5, x.now_ns, &conn), 0);
+	assert_true(tcp_conn_info(x.tcp, first, &info));
+	tcp_abort(x.tcp, first, x.now_ns);
+	tcp_release(x.tcp, first, x.now_ns);
+	assert_int_equal(tcp_open(x.tcp, &any, &peer, NULL, 5, x.now_ns, &conn), 0);
+	assert_true(tcp_conn_info(x.tcp, conn, &again));
+	assert_int_equal(again.local.port, info.local.port);
+	assert_int_equal(tcp_open(x.tcp, &any, &peer, NULL, 5, x.now_ns, &conn), -IW_E_ADDRNOTAVAIL);
+	script_fini(&x);
+}
+
 /* MUST-18..23, RFC 6298 §2.1, §5.5, §5.7; SYN: 7 retries. */
 SCRIPT(test_T27, OPEN, OUT(S, 0, 0, 0), OUT(S, 0, 0, 0, .dt = SEC), OUT(S, 0, 0, 0, .dt = 2 * SEC),
        OUT(S, 0, 0, 0, .dt = 4 * SEC), OUT(S, 0, 0, 0, .dt = 8 * SEC), OUT(S, 0, 0, 0, .dt = 16 * SEC),
@@ -147,9 +180,9 @@ SCRIPT(test_T32, PASSIVE(O_MSS), SEND(1000), OUT(A, 1, 1, 1000), ICMP(3, 0, 0, 1
 SCRIPT(test_T32_syn, OPEN, OUT(S, 0, 0, 0), ICMP(3, 3, 0, 7), ICMP(3, 0, 0, 0), STATE(SYN_SENT), ICMP(3, 3, 0, 0),
        STATE(CLOSED), READY(TCP_READY_UNREACH));
 /* Path MTU: sent again in smaller pieces; absurd, larger or forged values change nothing. */
-SCRIPT(test_T32_pmtu, PASSIVE(O_MSS), SEND(1460), OUT(A, 1, 1, 1460), ICMP(3, 4, 1000, 100000), ICMP(3, 4, 1500, 1),
-       ICMP(3, 4, 9000, 1), QUIET(100 * MS), ICMP(3, 4, 1000, 1), OUT(A, 1, 1, 960), OUT(A, 961, 1, 500),
-       IN(A, 1, 1461, 0), SEND(1460), OUT(A, 1461, 1, 960), OUT(A, 2421, 1, 500), IN(A, 1, 2921, 0));
+SCRIPT(test_T32_pmtu, PASSIVE(O_MSS), SEND(1460), OUT(A, 1, 1, 1460), ICMP(3, 4, 1300, 100000), ICMP(3, 4, 1500, 1),
+       ICMP(3, 4, 9000, 1), QUIET(100 * MS), ICMP(3, 4, 1300, 1), OUT(A, 1, 1, 1260), OUT(A, 1261, 1, 200),
+       IN(A, 1, 1461, 0), SEND(1460), OUT(A, 1461, 1, 1260), OUT(A, 2721, 1, 200), IN(A, 1, 2921, 0));
 
 static void
 no_tiny_segments(struct script *x)
@@ -170,17 +203,18 @@ bogus_syns(struct script *x)
 {
 	static const struct {
 		uint32_t src, dst;
-		uint8_t mac; /* of the destination, its first octet */
+		uint8_t mac;    /* of the destination, its first octet */
+		bool broadcast; /* which IPv6 does not have */
 	} syn[] = {
 		{0, WIRE_US, 2},
 		{0xffffffff, WIRE_US, 2},
-		{0xe0000001, WIRE_US, 2},
-		{0x0a0000ff, WIRE_US, 2},
-		{WIRE_PEER, 0x0a0000ff, 2},
+		{WIRE_ALL_NODES, WIRE_US, 2},
+		{0x0a0000ff, WIRE_US, 2, true},
+		{WIRE_PEER, 0x0a0000ff, 2, true},
 		{WIRE_PEER, 0xffffffff, 2},
-		{WIRE_PEER, 0xe0000001, 2},
+		{WIRE_PEER, WIRE_ALL_NODES, 2},
 		{WIRE_PEER, WIRE_US, 0xff},
-		{0x7f000001, WIRE_US, 2},
+		{WIRE_LOOPBACK, WIRE_US, 2},
 	};
 
 	for (uint32_t i = 0; i < sizeof(syn) / sizeof(syn[0]); i++) {
@@ -191,8 +225,11 @@ bogus_syns(struct script *x)
 				     .flags = S,
 				     .seq = 1,
 				     .wnd = 65535};
-		struct rte_mbuf *m = wire_build(x->env.data_pool, &s);
+		struct rte_mbuf *m;
 
+		if (syn[i].broadcast && wire_is_v6())
+			continue;
+		m = wire_build(x->env.data_pool, &s);
 		if (syn[i].mac == 0xff)
 			memset(rte_pktmbuf_mtod(m, uint8_t *), 0xff, 6);
 		script_frame(x, m);
@@ -268,6 +305,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_T25),
 		cmocka_unit_test(test_T26),
+		cmocka_unit_test(test_T26_exhausted),
 		cmocka_unit_test(test_T27),
 		cmocka_unit_test(test_T27_data),
 		cmocka_unit_test(test_T27_syn_timed_out),

@@ -3,42 +3,46 @@
 
 #include <dlfcn.h>
 #include <lwip/init.h>
-#include <lwip/ip4.h>
+#include <lwip/ip.h>
 #include <lwip/netif.h>
 #include <lwip/pbuf.h>
 #include <lwip/priv/tcp_priv.h>
 #include <lwip/tcp.h>
 #include <string.h>
 
+#include "iw_addr.h"
+
 #define TICK_NS (TCP_TMR_INTERVAL * UINT64_C(1000000))
 #define CHUNK 4096
 
-#define LWIP_CALLS(X)              \
-	X(lwip_init)               \
-	X(netif_add)               \
-	X(netif_set_default)       \
-	X(netif_set_up)            \
-	X(netif_set_link_up)       \
-	X(netif_remove)            \
-	X(ip4_input)               \
-	X(pbuf_alloc)              \
-	X(pbuf_take)               \
-	X(pbuf_free)               \
-	X(pbuf_copy_partial)       \
-	X(tcp_new)                 \
-	X(tcp_bind)                \
-	X(tcp_connect)             \
-	X(tcp_listen_with_backlog) \
-	X(tcp_arg)                 \
-	X(tcp_accept)              \
-	X(tcp_recv)                \
-	X(tcp_err)                 \
-	X(tcp_recved)              \
-	X(tcp_write)               \
-	X(tcp_output)              \
-	X(tcp_shutdown)            \
-	X(tcp_close)               \
-	X(tcp_abort)               \
+#define LWIP_CALLS(X)               \
+	X(lwip_init)                \
+	X(netif_add)                \
+	X(netif_set_default)        \
+	X(netif_set_up)             \
+	X(netif_set_link_up)        \
+	X(netif_remove)             \
+	X(netif_add_ip6_address)    \
+	X(netif_ip6_addr_set_state) \
+	X(ip_input)                 \
+	X(pbuf_alloc)               \
+	X(pbuf_take)                \
+	X(pbuf_free)                \
+	X(pbuf_copy_partial)        \
+	X(tcp_new_ip_type)          \
+	X(tcp_bind)                 \
+	X(tcp_connect)              \
+	X(tcp_listen_with_backlog)  \
+	X(tcp_arg)                  \
+	X(tcp_accept)               \
+	X(tcp_recv)                 \
+	X(tcp_err)                  \
+	X(tcp_recved)               \
+	X(tcp_write)                \
+	X(tcp_output)               \
+	X(tcp_shutdown)             \
+	X(tcp_close)                \
+	X(tcp_abort)                \
 	X(tcp_tmr)
 
 #define CALL_FIELD(name) __typeof__(name) *name;
@@ -81,12 +85,11 @@ load(void)
 }
 
 static err_t
-output(struct netif *n, struct pbuf *p, const ip4_addr_t *dst)
+output(struct netif *n, struct pbuf *p)
 {
 	struct lwip_peer *peer = n->state;
 	uint8_t packet[2048];
 
-	(void)dst;
 	if (p->tot_len > sizeof(packet))
 		return ERR_BUF;
 	lw.pbuf_copy_partial(p, packet, p->tot_len, 0);
@@ -95,29 +98,70 @@ output(struct netif *n, struct pbuf *p, const ip4_addr_t *dst)
 }
 
 static err_t
+output4(struct netif *n, struct pbuf *p, const ip4_addr_t *dst)
+{
+	(void)dst;
+	return output(n, p);
+}
+
+static err_t
+output6(struct netif *n, struct pbuf *p, const ip6_addr_t *dst)
+{
+	(void)dst;
+	return output(n, p);
+}
+
+static ip_addr_t
+address(const struct iw_addr *a)
+{
+	ip_addr_t ip = IPADDR4_INIT(PP_HTONL(iw_addr_v4(a)));
+
+	if (iw_addr_is_v4(a))
+		return ip;
+	ip = (ip_addr_t)IPADDR6_INIT(0, 0, 0, 0);
+	memcpy(ip_2_ip6(&ip)->addr, a->ip, sizeof(a->ip));
+	return ip;
+}
+
+static err_t
 netif_up(struct netif *n)
 {
 	n->name[0] = 'p';
 	n->mtu = 1500;
-	n->output = output;
+	n->output = output4;
+	n->output_ip6 = output6;
 	return ERR_OK;
 }
 
-bool
-lwip_peer_init(struct lwip_peer *p, uint32_t ip, lwip_peer_output out, void *arg)
+static bool
+add_address(const struct iw_addr *ip)
 {
-	ip4_addr_t addr = {PP_HTONL(ip)}, mask = {PP_HTONL(0xffffff00u)}, gw = {0};
+	ip_addr_t a = address(ip);
+	s8_t at;
 
-	*p = (struct lwip_peer){.output = out, .arg = arg};
+	if (iw_addr_is_v4(ip))
+		return true;
+	if (lw.netif_add_ip6_address(&the_netif, ip_2_ip6(&a), &at) != ERR_OK)
+		return false;
+	lw.netif_ip6_addr_set_state(&the_netif, at, IP6_ADDR_PREFERRED);
+	return true;
+}
+
+bool
+lwip_peer_init(struct lwip_peer *p, const struct iw_addr *ip, lwip_peer_output out, void *arg)
+{
+	ip4_addr_t addr = {PP_HTONL(iw_addr_v4(ip))}, mask = {PP_HTONL(0xffffff00u)}, gw = {0};
+
+	*p = (struct lwip_peer){.output = out, .arg = arg, .v6 = !iw_addr_is_v4(ip)};
 	if (!load())
 		return false;
 	memset(&the_netif, 0, sizeof(the_netif));
-	if (!lw.netif_add(&the_netif, &addr, &mask, &gw, p, netif_up, lw.ip4_input))
+	if (!lw.netif_add(&the_netif, &addr, &mask, &gw, p, netif_up, lw.ip_input))
 		return false;
 	lw.netif_set_default(&the_netif);
 	lw.netif_set_link_up(&the_netif);
 	lw.netif_set_up(&the_netif);
-	return true;
+	return add_address(ip);
 }
 
 void
@@ -190,26 +234,35 @@ on_connected(void *arg, struct tcp_pcb *pcb, err_t err)
 	return ERR_OK;
 }
 
+/* A connection's block of p's family, bound to a port. */
+static struct tcp_pcb *
+new_pcb(const struct lwip_peer *p, uint16_t port)
+{
+	struct tcp_pcb *pcb = lw.tcp_new_ip_type(p->v6 ? IPADDR_TYPE_V6 : IPADDR_TYPE_V4);
+	ip_addr_t any4 = IPADDR4_INIT(0), any6 = IPADDR6_INIT(0, 0, 0, 0);
+
+	lw.tcp_bind(pcb, p->v6 ? &any6 : &any4, port);
+	return pcb;
+}
+
 void
 lwip_peer_listen(struct lwip_peer *p, uint16_t port)
 {
-	struct tcp_pcb *pcb = lw.tcp_new();
+	struct tcp_pcb *pcb = new_pcb(p, port);
 
-	lw.tcp_bind(pcb, NULL, port);
 	p->listener = lw.tcp_listen_with_backlog(pcb, 4);
 	lw.tcp_arg(p->listener, p);
 	lw.tcp_accept(p->listener, on_accept);
 }
 
 void
-lwip_peer_connect(struct lwip_peer *p, uint16_t from_port, uint32_t ip, uint16_t port)
+lwip_peer_connect(struct lwip_peer *p, uint16_t from_port, const struct iw_addr *to)
 {
-	ip_addr_t to = IPADDR4_INIT(PP_HTONL(ip));
-	struct tcp_pcb *pcb = lw.tcp_new();
+	struct tcp_pcb *pcb = new_pcb(p, from_port);
+	ip_addr_t ip = address(to);
 
-	lw.tcp_bind(pcb, NULL, from_port);
 	adopt(p, pcb);
-	lw.tcp_connect(pcb, &to, port, on_connected);
+	lw.tcp_connect(pcb, &ip, to->port, on_connected);
 }
 
 void

@@ -4,6 +4,7 @@
 #ifndef LWIP_PEER_H
 #define LWIP_PEER_H
 
+#include <iwarp/cm.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,16 +18,16 @@ struct lwip_peer {
 	uint64_t next_tick_ns;
 	uint64_t sent, want, got; /* octets */
 	uint64_t hash;            /* of what was got, lwip_peer_hash() */
-	bool up, fin, closed, failed;
+	bool v6, up, fin, closed, failed;
 };
 
 /* False: the library is not there. */
-bool lwip_peer_init(struct lwip_peer *p, uint32_t ip, lwip_peer_output output, void *arg);
+bool lwip_peer_init(struct lwip_peer *p, const struct iw_addr *ip, lwip_peer_output output, void *arg);
 /* Its connection is aborted, nothing is left. */
 void lwip_peer_fini(struct lwip_peer *p);
 
 void lwip_peer_listen(struct lwip_peer *p, uint16_t port);
-void lwip_peer_connect(struct lwip_peer *p, uint16_t from_port, uint32_t ip, uint16_t port);
+void lwip_peer_connect(struct lwip_peer *p, uint16_t from_port, const struct iw_addr *to);
 
 /* An IP packet for it. */
 void lwip_peer_input(struct lwip_peer *p, const uint8_t *packet, uint32_t len);

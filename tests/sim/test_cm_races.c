@@ -35,7 +35,8 @@ enum act {
 	DESTROY_OTHER = 1 << 8, /* the other id of this host: the listener */
 	RETURN_1 = 1 << 9,
 	ACCEPT_TWICE = 1 << 10,
-	LATER = 1 << 11 /* accept comes 50 ms after the handler */
+	LATER = 1 << 11, /* accept comes 50 ms after the handler */
+	NOBODY = 1 << 12 /* start: where nobody listens */
 };
 
 struct race {
@@ -43,6 +44,9 @@ struct race {
 	uint16_t start;          /* right behind connect, by A */
 	uint16_t on[2][6];       /* by host and event */
 	uint64_t start_after_ns; /* not right behind it */
+	uint16_t completes[2];   /* by host: inside the handler of the first completion */
+	uint32_t loses;          /* this frame, beside the fault */
+	bool flaps;              /* A's link goes and comes, and so does the listener */
 };
 
 #define ON(event) [IW_CM_##event]
@@ -69,6 +73,13 @@ static const struct race races[] = {
 	{"given up behind the Request", DISCONNECT, {{0}, {ON(CONNECT_REQUEST) = ACCEPT}}, 200 * IW_US},
 	{"connect and give up in one breath", DISCONNECT, {{0}, {ON(CONNECT_REQUEST) = ACCEPT}}, 0},
 	{"graceful, then abrupt", 0, {{ON(CONNECT_REPLY) = SEND | DISCONNECT | ABRUPT}, {ON(CONNECT_REQUEST) = ACCEPT, ON(DISCONNECT) = ABRUPT}}, 0},
+	{"destroy while the QP's completion is handled", 0, {{ON(CONNECT_REPLY) = SEND}, {ON(CONNECT_REQUEST) = ACCEPT, ON(ESTABLISHED_EV) = SEND}}, 0, .completes = {DESTROY, DESTROY}},
+	{"disconnect while the QP's completion is handled", 0, {{ON(CONNECT_REPLY) = SEND}, {ON(CONNECT_REQUEST) = ACCEPT, ON(ESTABLISHED_EV) = SEND}}, 0, .completes = {DISCONNECT, ABRUPT}},
+	{"QP destroyed while its completion is handled", 0, {{ON(CONNECT_REPLY) = SEND}, {ON(CONNECT_REQUEST) = ACCEPT, ON(ESTABLISHED_EV) = SEND}}, 0, .completes = {KILL_QP, KILL_QP}},
+	{"the Request comes with the handshake's ACK", 0, {{ON(CONNECT_REPLY) = SEND | DISCONNECT}, {ON(CONNECT_REQUEST) = ACCEPT}}, 0, .loses = 3},
+	{"listen and destroy while the link flaps", 0, {{ON(CONNECT_REPLY) = SEND | DISCONNECT}, {ON(CONNECT_REQUEST) = ACCEPT}}, 0, .flaps = true},
+	{"a peer that does not answer", 0, {{0}, {0}}, 0},
+	{"connect refused", NOBODY, {{0}, {0}}, 0},
 	{"destroy in DISCONNECT", 0, {{ON(CONNECT_REPLY) = DISCONNECT}, {ON(CONNECT_REQUEST) = ACCEPT, ON(DISCONNECT) = DESTROY}}, 0},
 };
 /* clang-format on */
@@ -84,6 +95,7 @@ struct host {
 	uint64_t accept_at;
 	bool owed, accepted, up, told, quit, gone, idle;
 	uint32_t posted, completed, in_call;
+	uint32_t completes; /* what the handler of a completion does, once */
 };
 
 static struct sim sim;
@@ -190,6 +202,20 @@ act(struct host *h, uint32_t acts)
 	h->in_call--;
 }
 
+/* Completions are taken by the handler only when it is asked for. */
+static void
+on_completion(struct iw_cq *cq, void *context)
+{
+	struct host *h = context;
+	uint32_t acts = h->completes;
+
+	h->completes = 0;
+	assert_int_equal(h->in_call, 0);
+	drain_cq(h);
+	if (acts && h->id && !h->gone)
+		act(h, h->qp ? acts : acts & ~(uint32_t)KILL_QP);
+}
+
 /* ---- the language of events ---- */
 
 static void
@@ -257,6 +283,15 @@ is_over(const struct host *h)
 }
 
 static void
+listen_again(struct host *h)
+{
+	struct iw_addr any = {.port = PORT};
+
+	h->listener = iw_cm_create(h->e, handler, h);
+	assert_int_equal(iw_cm_listen(h->e, h->listener, &any, 8), 0);
+}
+
+static void
 prepare(const struct race *r)
 {
 	for (uint32_t n = 0; n < 2; n++) {
@@ -264,13 +299,14 @@ prepare(const struct race *r)
 
 		*h = (struct host){
 			.e = keep.e, .pd = keep.pd, .cq = keep.cq, .listener = keep.listener, .on = r->on[n]};
+		h->completes = r->completes[n];
+		if (h->completes)
+			assert_int_equal(iw_cq_arm(h->cq, false), 0);
 	}
-	if (!hosts[1].listener) {
-		struct iw_addr any = {.port = PORT};
-
-		hosts[1].listener = iw_cm_create(hosts[1].e, handler, &hosts[1]);
-		assert_int_equal(iw_cm_listen(hosts[1].e, hosts[1].listener, &any, 8), 0);
-	}
+	if (r->loses && !sim.drop_nth)
+		sim.drop_nth = r->loses;
+	if (!hosts[1].listener)
+		listen_again(&hosts[1]);
 }
 
 static void
@@ -280,12 +316,12 @@ open_connection(const struct race *r)
 	bool rev_1 = sim_draw(&sim) & 1;
 	struct iw_cm_attr attr = {
 		.private_data = "ask", .private_len = 3, .revision_1 = rev_1, .require_peer_to_peer = !rev_1};
-	struct iw_addr to = sim_addr(1, PORT);
+	struct iw_addr to = sim_addr(1, r->start & NOBODY ? PORT + 1 : PORT);
 
 	hosts[0].id = iw_cm_create(hosts[0].e, handler, &hosts[0]);
 	assert_int_equal(iw_cm_connect(hosts[0].e, hosts[0].id, &to, new_qp(&hosts[0]), &attr), 0);
 	hosts[0].owed = true;
-	if (!r->start)
+	if (!(r->start & ~NOBODY))
 		return;
 	if (r->start_after_ns)
 		sim_run(&sim, r->start_after_ns);
@@ -306,15 +342,35 @@ clean(uint32_t n)
 	assert_int_equal(h->completed, h->posted);
 }
 
+/* Every 40 ms, for half a second. */
+static void
+flap(uint64_t since_ns)
+{
+	struct host *b = &hosts[1];
+	uint64_t n = (sim.now_ns - since_ns) / (40 * IW_MS);
+	bool out = n < 12 && n & 1;
+
+	if (sim.host[0].cut == out)
+		return;
+	sim.host[0].cut = out;
+	if (b->listener)
+		assert_int_equal(iw_cm_destroy(b->e, b->listener), 0);
+	b->listener = 0;
+	if (!out)
+		listen_again(b);
+}
+
 static void
 run_race(const struct race *r)
 {
-	uint64_t end = sim.now_ns + 30 * IW_SEC;
+	uint64_t begun = sim.now_ns, end = begun + 30 * IW_SEC;
 
 	prepare(r);
 	open_connection(r);
 	while (sim.now_ns < end && !(is_over(&hosts[0]) && is_over(&hosts[1]) && !hosts[1].accept_at)) {
-		sim_step(&sim, end);
+		sim_step(&sim, r->flaps ? sim.now_ns + 5 * IW_MS : end);
+		if (r->flaps)
+			flap(begun);
 		if (hosts[1].accept_at && sim.now_ns >= hosts[1].accept_at) {
 			hosts[1].accept_at = 0;
 			act(&hosts[1], ACCEPT);
@@ -322,6 +378,7 @@ run_race(const struct race *r)
 	}
 	for (uint32_t n = 0; n < 2; n++)
 		clean(n);
+	sim.host[0].cut = false;
 	sim.drop_nth = sim.dup_nth = sim.late_nth = 0;
 	sim.wire.loss = sim.wire.dup = 0;
 	for (end = sim.now_ns + 200 * IW_SEC; sim.now_ns < end;) {
@@ -353,7 +410,7 @@ open_net(uint32_t burst)
 	for (uint32_t n = 0; n < 2; n++) {
 		hosts[n].e = sim.host[n].engine;
 		hosts[n].pd = iw_pd_create(sim.host[n].domain);
-		hosts[n].cq = iw_cq_create(hosts[n].e, 256, NULL, NULL);
+		hosts[n].cq = iw_cq_create(hosts[n].e, 256, on_completion, &hosts[n]);
 	}
 	run_race(&races[0]); /* neighbours are known afterwards, mbufs have settled */
 }

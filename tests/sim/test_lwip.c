@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Our TCP against lwIP's: streams both ways over a seeded wire that loses, reorders and duplicates; both roles; what
- * arrives is what was sent, and both ends close.
- *     test_lwip [SEED [OCTETS]]  repeats a run by its seed */
+/* Our TCP against lwIP's: streams both ways over a seeded wire that loses, reorders, duplicates and corrupts; both
+ * roles; what arrives is what was sent, and both ends close; over IPv6 in a run with IW_TEST_FAMILY=6. test_lwip [SEED
+ * [OCTETS]]  repeats a run by its seed */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,9 +38,9 @@ struct world {
 	struct tcp *tcp;
 	struct lwip_peer peer;
 	uint64_t now_ns, rng, order, jitter_ns;
-	uint32_t loss_ppm, dup_ppm;
+	uint32_t loss_ppm, dup_ppm, corrupt_ppm;
 	uint32_t conn, bits;
-	uint64_t sent, want, got, hash;
+	uint64_t sent, want, got, hash, corrupted;
 	bool closed;
 	struct flight *wire; /* FRAMES; len 0: free */
 };
@@ -71,6 +71,10 @@ fly(struct world *w, bool to_us, const uint8_t *frame, uint32_t len)
 		f->to_us = to_us;
 		f->len = len;
 		memcpy(f->frame, frame, len);
+		if (draw(w) % 1000000 < w->corrupt_ppm) {
+			f->frame[ETH + draw(w) % (len - ETH)] ^= (uint8_t)(1 << draw(w) % 8);
+			w->corrupted++;
+		}
 		return;
 	}
 }
@@ -89,10 +93,11 @@ send_frame(struct world *w, bool to_us, const uint8_t *frame, uint32_t len)
 static void
 from_lwip(void *arg, const uint8_t *packet, uint32_t len)
 {
-	static const uint8_t eth[ETH] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
+	static const uint8_t eth4[ETH] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
+	static const uint8_t eth6[ETH] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd};
 	uint8_t frame[1600];
 
-	memcpy(frame, eth, ETH);
+	memcpy(frame, wire_is_v6() ? eth6 : eth4, ETH);
 	memcpy(frame + ETH, packet, len);
 	send_frame(arg, true, frame, ETH + len);
 }
@@ -148,13 +153,13 @@ drain(struct world *w)
 	uint32_t n = net_drain(w->net, out, 64);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct rte_mbuf *arp = wire_arp_answer(w->env.data_pool, out[i]);
+		struct rte_mbuf *answer = wire_neighbour_answer(w->env.data_pool, out[i]);
 
-		if (arp)
-			to_us(w, arp);
+		if (answer)
+			to_us(w, answer);
 		else
 			send_frame(w, false, rte_pktmbuf_read(out[i], 0, out[i]->pkt_len, buf), out[i]->pkt_len);
-		if (!arp && out[i]->nb_segs > 1)
+		if (!answer && out[i]->nb_segs > 1)
 			assert_true(out[i]->pkt_len <= sizeof(buf));
 		rte_pktmbuf_free(out[i]);
 	}
@@ -249,18 +254,19 @@ static bool
 start(struct world *w, uint64_t seed)
 {
 	struct tcp_params params = {.max_conns = 4, .max_listeners = 1, .max_timewait = 4, .max_ooo_mbufs = 1000};
-	struct netif nif = {.mac = {2, 0, 0, 0, 0, 1}, .prefix_len = 24, .mtu = 1500};
+	struct iw_addr peer = wire_addr(WIRE_PEER, 0);
+	struct netif nif = wire_netif();
 
 	memset(w, 0, sizeof(*w));
 	w->now_ns = 1000 * IW_SEC;
 	w->rng = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-	if (!lwip_peer_init(&w->peer, WIRE_PEER, from_lwip, w))
+	if (!lwip_peer_init(&w->peer, &peer, from_lwip, w))
 		return false;
 	w->wire = calloc(FRAMES, sizeof(*w->wire));
 	w->env.data_pool = mbufpool_create("data", 9216, 0);
 	w->env.ctl_pool = mbufpool_create("ctl", 512, 0);
 	memset(w->env.secret, (int)seed, sizeof(w->env.secret));
-	nif.addr = iw_addr_from_v4(WIRE_US, 0);
+	nif.mtu = 1500;
 	w->net = net_create(&w->env, &nif, 16, w->now_ns);
 	w->tcp = tcp_create(&w->env, w->net, &params, w->now_ns);
 	assert_non_null(w->tcp);
@@ -296,7 +302,7 @@ open_up(struct world *w, bool active)
 {
 	static uint16_t run; /* lwIP remembers connections of earlier runs in TIME_WAIT */
 	struct iw_addr any = {.port = PORT}, local = {.port = (uint16_t)(2222 + run)};
-	struct iw_addr remote = iw_addr_from_v4(WIRE_PEER, (uint16_t)(PEER_PORT + run));
+	struct iw_addr remote = wire_addr(WIRE_PEER, (uint16_t)(PEER_PORT + run)), us = wire_addr(WIRE_US, PORT);
 	uint32_t listener;
 
 	if (active) {
@@ -304,13 +310,13 @@ open_up(struct world *w, bool active)
 		assert_int_equal(tcp_open(w->tcp, &local, &remote, NULL, 5, w->now_ns, &w->conn), 0);
 	} else {
 		assert_int_equal(tcp_listen(w->tcp, &any, 4, 9, &listener), 0);
-		lwip_peer_connect(&w->peer, remote.port, WIRE_US, PORT);
+		lwip_peer_connect(&w->peer, remote.port, &us);
 	}
 	run++;
 }
 
 static void
-exchange(uint64_t seed, bool active, uint32_t loss_ppm, uint32_t dup_ppm, uint64_t jitter_ns)
+exchange(uint64_t seed, bool active, uint32_t loss_ppm, uint32_t dup_ppm, uint32_t corrupt_ppm, uint64_t jitter_ns)
 {
 	static struct world w;
 	uint64_t end;
@@ -320,6 +326,7 @@ exchange(uint64_t seed, bool active, uint32_t loss_ppm, uint32_t dup_ppm, uint64
 	open_up(&w, active);
 	w.loss_ppm = loss_ppm;
 	w.dup_ppm = dup_ppm;
+	w.corrupt_ppm = corrupt_ppm;
 	w.jitter_ns = jitter_ns;
 	w.want = w.peer.want = octets;
 	end = w.now_ns + 3600 * IW_SEC;
@@ -331,58 +338,67 @@ exchange(uint64_t seed, bool active, uint32_t loss_ppm, uint32_t dup_ppm, uint64
 	assert_int_equal(w.hash, hash_of(1, octets));
 	assert_int_equal(w.peer.hash, hash_of(0, octets));
 	assert_true(w.bits & TCP_READY_FIN);
+	assert_true(!corrupt_ppm || w.corrupted);
 	assert_false(w.bits & (TCP_READY_RST | TCP_READY_TIMEOUT));
 	finish(&w);
 }
 
 static void
-both_roles(uint32_t loss_ppm, uint32_t dup_ppm, uint64_t jitter_ns)
+both_roles(uint32_t loss_ppm, uint32_t dup_ppm, uint32_t corrupt_ppm, uint64_t jitter_ns)
 {
-	exchange(first_seed, true, loss_ppm, dup_ppm, jitter_ns);
-	exchange(first_seed + 1, false, loss_ppm, dup_ppm, jitter_ns);
+	exchange(first_seed, true, loss_ppm, dup_ppm, corrupt_ppm, jitter_ns);
+	exchange(first_seed + 1, false, loss_ppm, dup_ppm, corrupt_ppm, jitter_ns);
 }
 
 static void
 test_clean(void **state)
 {
 	(void)state;
-	both_roles(0, 0, 0);
+	both_roles(0, 0, 0, 0);
 }
 
 static void
 test_loss(void **state)
 {
 	(void)state;
-	both_roles(10000, 0, 0);
+	both_roles(10000, 0, 0, 0);
 }
 
 static void
 test_reorder(void **state)
 {
 	(void)state;
-	both_roles(0, 0, 400 * IW_US);
+	both_roles(0, 0, 0, 400 * IW_US);
 }
 
 static void
 test_duplication(void **state)
 {
 	(void)state;
-	both_roles(0, 20000, 0);
+	both_roles(0, 20000, 0, 0);
+}
+
+static void
+test_corruption(void **state)
+{
+	(void)state;
+	both_roles(0, 0, 10000, 0);
 }
 
 static void
 test_all_at_once(void **state)
 {
 	(void)state;
-	both_roles(10000, 10000, 300 * IW_US);
+	both_roles(10000, 10000, 5000, 300 * IW_US);
 }
 
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clean),       cmocka_unit_test(test_loss),        cmocka_unit_test(test_reorder),
-		cmocka_unit_test(test_duplication), cmocka_unit_test(test_all_at_once),
+		cmocka_unit_test(test_clean),      cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_reorder),    cmocka_unit_test(test_duplication),
+		cmocka_unit_test(test_corruption), cmocka_unit_test(test_all_at_once),
 	};
 
 	if (argc > 1)

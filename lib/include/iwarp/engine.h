@@ -65,6 +65,28 @@ struct iw_engine_params {
 struct iw_engine *iw_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, int *err, char *why,
 				   size_t why_len);
 
+/* How the segments of a connection reach the engine that has it, on a port with several. */
+enum iw_steering {
+	IW_STEERING_NONE, /* there is one engine */
+	IW_STEERING_RSS,  /* the port hashes, and source ports are chosen so that answers come to their engine */
+	IW_STEERING_FLOW, /* rules spread connections over the queues; who began one may have to be handed its answers
+			   */
+	IW_STEERING_PORT, /* so does the port, by a way of its own */
+	IW_STEERING_SOFTWARE /* there are fewer queues than engines: those with one hand over what is others' */
+};
+
+#define IW_MAX_ENGINES 64 /* of one port */
+
+/* Creates n engines on one port, with its addresses in common and a queue for each as far as it has so many.  What is
+ * received by the wrong one is handed over; so any of them may listen and connect, and each may be polled by a thread
+ * of its own.  They are engines[0..n-1]; engines[0] speaks for the host (ping), so it should go last.  Of IPv6 autoconf
+ * is for single engines.  0, or as iw_engine_create(), and then there is none. */
+int iw_engines_create(struct iw_domain *domain, const struct iw_engine_params *params, uint32_t n,
+		      struct iw_engine **engines, char *why, size_t why_len);
+enum iw_steering iw_engines_steering(const struct iw_engine *engine);
+/* "RSS" and the like, for people. */
+const char *iw_engines_steering_name(enum iw_steering steering);
+
 /* Destroys it with everything that hangs off it: calls that wait are run, peers are told by RST.  From inside a handler
  * it happens at the end of that poll. */
 int iw_engine_destroy(struct iw_engine *engine);
@@ -144,6 +166,10 @@ int iw_port_probe(uint16_t port_id, uint32_t wait_ms, struct iw_port_info *info)
 /* Two DPDK ports joined by rings that hand mbufs across without copying: what one sends the other receives.
  * name: unique in the process.  0 or -IW_E_NOMEM, -IW_E_INVAL. */
 int iw_wire_create(const char *name, uint32_t ring_size, uint16_t *port_a, uint16_t *port_b);
+/* The same with several queues, at most IW_WIRE_QUEUES: what leaves by one is received by the one of that number, so
+ * both ends need an engine for each. */
+#define IW_WIRE_QUEUES 16
+int iw_wire_create_queues(const char *name, uint32_t ring_size, uint32_t queues, uint16_t *port_a, uint16_t *port_b);
 void iw_wire_destroy(uint16_t port_a, uint16_t port_b);
 
 /* RDMA devices that rdma-core sees, for `info` and for hints when a port is missing. */

@@ -359,7 +359,7 @@ fill_qp(struct cmsim_host *h, struct iw_qp *qp)
 	for (uint32_t i = 0; i < (terminate ? 1 : g.segments); i++) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(h->env.data_pool);
 
-		if (!rdmap_tx_fill(qp, m, iw_len_min(g.emss, rte_pktmbuf_tailroom(m)), h->sim->now_ns)) {
+		if (!rdmap_tx_fill(qp, m, iw_len_min(g.emss, rte_pktmbuf_tailroom(m)), NULL, h->sim->now_ns)) {
 			rte_pktmbuf_free(m);
 			return;
 		}

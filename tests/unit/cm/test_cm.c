@@ -242,7 +242,8 @@ test_connect_arguments(void **state)
 	id = cmsim_id(&s.h[0]);
 	qp = cmsim_qp(&s.h[0]);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(cmsim_connect(&s.h[0], id, qp, &bad[i]), -IW_E_INVAL);
+		assert_int_equal(cmsim_connect(&s.h[0], id, qp, &bad[i]),
+				 bad[i].private_len > 500 ? -IW_E_TOOBIG : -IW_E_INVAL);
 	assert_int_equal(cm_connect(cm, id, NULL, qp, NULL, s.now_ns), -IW_E_INVAL);
 	assert_int_equal(cm_connect(cm, id, &nowhere, qp, NULL, s.now_ns), -IW_E_INVAL);
 	assert_int_equal(cm_connect(cm, id, &to, NULL, NULL, s.now_ns), -IW_E_INVAL);

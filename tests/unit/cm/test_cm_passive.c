@@ -53,7 +53,7 @@ test_reject(void **state)
 	cmsim_run(&s, 1 * IW_MS);
 	id = asked(0);
 	assert_int_equal(cmsim_reject(&s.h[1], id, NULL, 5), -IW_E_INVAL);
-	assert_int_equal(cmsim_reject(&s.h[1], id, got, 509), -IW_E_INVAL);
+	assert_int_equal(cmsim_reject(&s.h[1], id, got, 509), -IW_E_TOOBIG);
 	assert_int_equal(cmsim_reject(&s.h[1], id, "no way", 6), 0);
 	assert_int_equal(cm_state(s.h[1].cm, id), IW_CM_IDLE);
 	assert_int_equal(cmsim_reject(&s.h[1], id, NULL, 0), -IW_E_INVAL);
@@ -89,7 +89,7 @@ test_accept_that_fails(void **state)
 	assert_int_equal(cmsim_accept(&s.h[1], id, used, NULL), -IW_E_INVAL); /* B13: another connection's QP */
 	assert_int_equal(qp_owner(used), 12345);
 	assert_int_equal(cmsim_accept(&s.h[1], id, qp, &(struct iw_cm_attr){.private_data = data, .private_len = 509}),
-			 -IW_E_INVAL);
+			 -IW_E_TOOBIG);
 	assert_int_equal(cmsim_accept(&s.h[1], id, qp, &(struct iw_cm_attr){.private_len = 5}), -IW_E_INVAL);
 	assert_int_equal(cmsim_accept(&s.h[1], id, qp, &(struct iw_cm_attr){.ird = 17}), -IW_E_INVAL);
 	mbufpool_set_fuse(s.h[1].env.ctl_pool, 1);

@@ -15,6 +15,7 @@
 #include "domains.h"
 #include "mbufpool.h"
 #include "qp.h"
+#include "sum.h"
 
 #define VIEWS 192
 
@@ -165,15 +166,17 @@ uint32_t
 pair_fill(struct pair *p, struct pair_side *from)
 {
 	struct pair_stream *st = &other(p, from)->in;
+	uint16_t sum = 0;
 	uint32_t fills = 0;
 	struct iw_qp *qp;
 
 	rdmap_doorbells(from->rdmap);
 	while ((qp = rdmap_run_next(from->rdmap))) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(p->mp);
-		uint32_t n = rdmap_tx_fill(qp, m, p->o.room, p->now_ns);
+		uint32_t n = rdmap_tx_fill(qp, m, p->o.room, &sum, p->now_ns);
 
 		assert_int_equal(m->pkt_len, n);
+		assert_int_equal(n ? sum : 0, iw_sum_fold(iw_sum_scalar(rte_pktmbuf_mtod(m, void *), n)));
 		assert_int_equal(n % 4, 0);
 		assert_true(n <= p->o.room || p->o.room < 140);
 		reserve(st, n);

@@ -200,13 +200,46 @@ test_M8_longest(void **state)
 	free(data);
 }
 
+/* What mpa_tx_sum() says is the sum of what stands there: short pieces and long ones, behind odd numbers of octets, in
+ * several FPDUs, with and without CRC and markers. */
+static void
+test_sum(void **state)
+{
+	static const uint32_t lens[][3] = {{0, 0, 0},       {1, 0, 0},          {64, 0, 0},      {1023, 1, 0},
+					   {1024, 0, 0},    {1, 1024, 1},       {3, 1500, 2001}, {2047, 1, 1025},
+					   {5000, 7, 1300}, {1025, 1025, 1025}, {13, 4097, 2}};
+	uint8_t *data = malloc(5000), *out = malloc(20000);
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 2);
+
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++)
+		data[i] = (uint8_t)(i * i + i / 5);
+	for (uint32_t r = 0; r < 4 * sizeof(lens) / sizeof(lens[0]); r++) {
+		struct mpa_tx b = {
+			.base = out, .room = 20000, .crc = r & 1, .markers = r & 2, .sums = true, .gap = 512};
+		const uint32_t *len = lens[r / 4];
+
+		for (uint32_t fpdus = 0; fpdus < 2; fpdus++) {
+			struct wr_piece pieces[3];
+
+			for (uint32_t k = 0; k < 3; k++)
+				pieces[k] = (struct wr_piece){.p = data, .len = len[k]};
+			ddp_tx_segment(&b, &h, pieces, 3, len[0] + len[1] + len[2]);
+		}
+		assert_int_equal(mpa_tx_sum(&b), iw_sum_fold(iw_sum_scalar(out, b.used)));
+	}
+	free(data);
+	free(out);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_M8_golden),     cmocka_unit_test(test_M8_places),
-		cmocka_unit_test(test_M8_transfer),   cmocka_unit_test(test_M8_mulpdu),
-		cmocka_unit_test(test_M8_arithmetic), cmocka_unit_test(test_M8_longest),
+		cmocka_unit_test(test_sum),        cmocka_unit_test(test_M8_golden),
+		cmocka_unit_test(test_M8_places),  cmocka_unit_test(test_M8_transfer),
+		cmocka_unit_test(test_M8_mulpdu),  cmocka_unit_test(test_M8_arithmetic),
+		cmocka_unit_test(test_M8_longest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

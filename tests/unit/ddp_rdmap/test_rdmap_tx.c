@@ -382,7 +382,7 @@ test_R15_terminate_in_mid_message(void **state)
 	pair_open(&p, &(struct pair_opts){.room = 1448});
 	assert_int_equal(pair_send(&p.a, 1, p.a.arena + OFF, 10000, iw_mr_lkey(pair_mr(&p.a, OFF, 10000, 0)), 0), 0);
 	m = rte_pktmbuf_alloc(p.mp);
-	assert_int_equal(rdmap_tx_fill(rdmap_run_next(p.a.rdmap), m, 1448, p.now_ns), 1448);
+	assert_int_equal(rdmap_tx_fill(rdmap_run_next(p.a.rdmap), m, 1448, NULL, p.now_ns), 1448);
 	rte_pktmbuf_free(m);
 	assert_false(qp_tx_is_between_messages(p.a.qp));
 	pair_inject(&p, &p.a, f, pair_fpdu(f, &h, "12345678", 8));
@@ -416,7 +416,7 @@ test_S6_source_taken_back(void **state)
 	pair_fill(&p, &p.a);
 	pair_deliver(&p, &p.b);
 	m = rte_pktmbuf_alloc(p.mp);
-	assert_int_equal(rdmap_tx_fill(rdmap_run_next(p.b.rdmap), m, 1448, p.now_ns), 1448);
+	assert_int_equal(rdmap_tx_fill(rdmap_run_next(p.b.rdmap), m, 1448, NULL, p.now_ns), 1448);
 	rte_pktmbuf_free(m);
 	assert_int_equal(iw_mr_dereg(from), 0);
 	rdmap_run_add(p.b.qp);

@@ -19,10 +19,20 @@ test_parse(void **state)
 		assert_false(icmp_hdr_parse(in.b, len, &h));
 }
 
+/* RFC 792: 3, 4, 5, 11 and 12 are about a packet. */
+static void
+test_errors(void **state)
+{
+	(void)state;
+	for (int type = 0; type < 256; type++)
+		assert_int_equal(icmp_hdr_is_error((uint8_t)type),
+				 (type >= 3 && type <= 5) || type == 11 || type == 12);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parse)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parse), cmocka_unit_test(test_errors)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

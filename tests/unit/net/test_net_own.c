@@ -235,6 +235,51 @@ test_defence(void **state)
 	assert_silence();
 }
 
+/* Another engine of the port speaks: this one hears objections and answers, asks for itself, and says nothing else. */
+static void
+test_quiet(void **state)
+{
+	struct net_route r;
+	struct iw_addr dst = iw_addr_from_v4(0x0a000002, 0);
+
+	(void)state;
+	for (int duplicate = 0; duplicate < 2; duplicate++) {
+		begin_claim();
+		net_set_quiet(net, true);
+		net_own_claim(net, now);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(info_of("10.0.0.1").state, NET_OWN_TENTATIVE);
+			pass(100 * IW_MS);
+		}
+		if (duplicate)
+			rx_hex(OURS PEER "0806" ARP_REPLY PEER OUR_IP OURS "00000000");
+		pass(100 * IW_MS);
+		assert_int_equal(info_of("10.0.0.1").state, duplicate ? NET_OWN_DUPLICATE : NET_OWN_READY);
+		assert_silence();
+	}
+	begin_claim();
+	net_set_quiet(net, true);
+	net_own_claim(net, now);
+	for (int i = 0; i < 4; i++)
+		pass(100 * IW_MS);
+	assert_int_equal(rx_hex(ALL PEER "0806" ARP_REQUEST PEER PEER_IP "000000000000" OUR_IP), NET_EATEN);
+	assert_int_equal(rx6(ASKED_MAC PEER "86dd", PEER6 ASKED6, 58, 255, NS(OURS6) FROM_US), NET_EATEN);
+	assert_silence();
+	assert_int_equal(count("arp_answered") + count("nd_answered"), 0);
+	assert_int_equal(net_route(net, &dst, &r), 0);
+	assert_int_equal(net_reach(net, &r), NET_REACH_KNOWN);
+	/* A neighbour of its own. */
+	dst = iw_addr_from_v4(0x0a000003, 0);
+	assert_int_equal(net_route(net, &dst, &r), 0);
+	assert_int_equal(tx(&r, TCP), 0);
+	assert_frame_hex(ASK("0a000003 "));
+	assert_silence();
+	net_set_quiet(net, false);
+	assert_int_equal(rx_hex(ALL PEER "0806" ARP_REQUEST PEER PEER_IP "000000000000" OUR_IP), NET_EATEN);
+	rte_pktmbuf_free(drain_one());
+	assert_int_equal(count("arp_answered"), 1);
+}
+
 int
 main(void)
 {
@@ -247,6 +292,7 @@ main(void)
 		T6(test_claim),
 		T6(test_duplicate),
 		T6(test_defence),
+		T6(test_quiet),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

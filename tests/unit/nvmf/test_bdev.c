@@ -66,13 +66,12 @@ submit(struct bdev *b, enum bdev_op op, uint64_t offset, uint64_t len, uint8_t *
 }
 
 static void
-test_ram(void **state)
+check_ram(uint64_t size)
 {
-	struct bdev *b = bdev_ram_open(1 << 20, 512);
+	struct bdev *b = bdev_ram_open(size, 512);
 	uint8_t one[512], two[1024], zero[1024] = {0};
 	struct bdev_io *done;
 
-	(void)state;
 	memset(one, 1, sizeof(one));
 	memset(two, 2, sizeof(two));
 	submit(b, BDEV_WRITE, 1024, 1536, one, two);
@@ -87,6 +86,15 @@ test_ram(void **state)
 	assert_memory_equal(two, zero, 1024);
 	assert_int_equal(bdev_poll(b, &done, 1), 0);
 	bdev_close(b);
+}
+
+/* A disk that fits into a cache and one that does not are written in different ways. */
+static void
+test_ram(void **state)
+{
+	(void)state;
+	check_ram(1 << 20);
+	check_ram(64 << 20);
 }
 
 /* Large and odd ranges: what is beside them stays. */

@@ -176,6 +176,28 @@ test_dctcp_echo(void **state)
 	script_fini(&x);
 }
 
+/* RFC 8257 §3.6; RFC 3168 §6.1.1 forbids it elsewhere. */
+static void
+test_syn_mark(void **state)
+{
+	static const struct {
+		uint8_t cc, flags, codepoint;
+	} rows[] = {
+		{TCP_CC_CUBIC, TCP_SYN | TCP_ECE | TCP_CWR, TCP_ECN_NOT_ECT},
+		{TCP_CC_CUBIC, TCP_SYN | TCP_ACK | TCP_ECE, TCP_ECN_NOT_ECT},
+		{TCP_CC_DCTCP, TCP_SYN | TCP_ECE | TCP_CWR, TCP_ECN_ECT_0},
+		{TCP_CC_DCTCP, TCP_SYN | TCP_ACK | TCP_ECE, TCP_ECN_ECT_0},
+		{TCP_CC_DCTCP, TCP_SYN, TCP_ECN_NOT_ECT},
+		{TCP_CC_DCTCP, TCP_SYN | TCP_ACK, TCP_ECN_NOT_ECT},
+	};
+	static struct tcp tcp;
+
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		tcp.params.cc = rows[i].cc;
+		assert_int_equal(tcp_ecn_syn_mark(&tcp, rows[i].flags), rows[i].codepoint);
+	}
+}
+
 /* ---- the sender ---- */
 
 static void
@@ -246,7 +268,7 @@ main(void)
 		cmocka_unit_test(test_open),           cmocka_unit_test(test_syn_falls_back),
 		cmocka_unit_test(test_listen),         cmocka_unit_test(test_echo),
 		cmocka_unit_test(test_dctcp_echo),     cmocka_unit_test(test_sender),
-		cmocka_unit_test(test_cwr_after_loss),
+		cmocka_unit_test(test_cwr_after_loss), cmocka_unit_test(test_syn_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,6 +358,40 @@ test_T24_switched_in_between(void **state)
 	script_fini(&x);
 }
 
+/* RFC 6298 §2: the handshake tells the RTT, also without timestamps; Karn: not when the SYN-ACK left twice, because
+ * nothing came back or because the peer's SYN came again. */
+static void
+test_rtt_of_the_handshake(void **state)
+{
+	static const struct {
+		bool syn_again;
+		uint64_t wait_ns; /* before the ACK */
+		uint64_t srtt_ms;
+	} rows[] = {
+		{false, 30 * IW_MS, 30}, {false, 900 * IW_MS, 900}, {true, 30 * IW_MS, 0}, {false, 1100 * IW_MS, 0}};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tcp_info info;
+		struct script x;
+		uint32_t ack;
+
+		script_init(&x);
+		script_listen(&x, 4);
+		script_syn(&x);
+		ack = script_out(&x).seq + 1;
+		if (rows[i].syn_again)
+			script_syn(&x);
+		script_wait(&x, rows[i].wait_ns);
+		script_in(&x, TCP_ACK, x.seq, ack, 0);
+		script_poll(&x);
+		assert_true(x.bits & TCP_READY_UP);
+		assert_true(tcp_conn_info(HOST(x), x.conn, &info));
+		assert_int_equal(info.srtt_ns / IW_MS, rows[i].srtt_ms);
+		script_fini(&x);
+	}
+}
+
 /* No connection object is left: the record waits, and the peer's next try gets through. */
 static void
 test_no_connection_object(void **state)
@@ -578,6 +612,7 @@ main(void)
 		cmocka_unit_test(test_T24_forged_cookie),
 		cmocka_unit_test(test_T24_switched_in_between),
 		cmocka_unit_test(test_no_connection_object),
+		cmocka_unit_test(test_rtt_of_the_handshake),
 		cmocka_unit_test(test_T22_two_syns_in_one_burst),
 		cmocka_unit_test(test_T4_stateless_answers),
 	};

@@ -390,6 +390,38 @@ test_T10_persist(void **state)
 	script_fini(&x);
 }
 
+/* A RST behind a closed window counts only at RCV.NXT (RFC 9293 §3.10.7.4, RFC 5961 §3.2): where the probe's octet
+ * was not taken, that is before it.  With an open window it is SND.NXT. */
+static void
+test_rst_lies_in_the_window(void **state)
+{
+	static const struct {
+		uint16_t wnd;
+		uint32_t sent, seq; /* seq: beyond the first octet */
+	} rows[] = {{0, 100, 0}, {5000, 100, 100}, {60, 100, 60}};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct script x;
+
+		script_init(&x);
+		script_established(&x);
+		x.wnd = rows[i].wnd;
+		if (x.wnd != 60)
+			script_in(&x, TCP_ACK, x.seq, x.ack, 0);
+		script_send(&x, 0, rows[i].sent);
+		script_poll(&x);
+		if (x.wnd == 60) /* shrunk behind what was sent */
+			script_in(&x, TCP_ACK, x.seq, x.our_iss + 1, 0);
+		script_wait(&x, 250 * IW_MS);
+		script_in(&x, TCP_ACK, x.seq, x.our_iss + 1, 0);
+		script_skip(&x);
+		tcp_abort(x.sim.h[0].tcp, x.conn, x.sim.now_ns);
+		script_expect(&x, TCP_RST | TCP_ACK, x.our_iss + 1 + rows[i].seq, x.seq);
+		script_fini(&x);
+	}
+}
+
 /* The probe's octet is taken while the window stays shut, then the rest. */
 static void
 test_T10_probe_octet_taken(void **state)
@@ -431,6 +463,7 @@ main(void)
 		cmocka_unit_test(test_T21_fin_wait_2),
 		cmocka_unit_test(test_released_is_bounded),
 		cmocka_unit_test(test_T10_persist),
+		cmocka_unit_test(test_rst_lies_in_the_window),
 		cmocka_unit_test(test_T10_probe_octet_taken),
 		cmocka_unit_test(test_T31_keepalive_numbers),
 		cmocka_unit_test(test_T31_keepalive_with_data),

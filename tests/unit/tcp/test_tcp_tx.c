@@ -264,6 +264,57 @@ test_append_in_syn_sent(void **state)
 	script_fini(&x);
 }
 
+#define MANY 14
+
+static void
+open_many(struct sim *s, uint32_t *conn)
+{
+	struct iw_addr any = {.port = 4420}, to, from = {0};
+	uint32_t listener;
+
+	sim_init(s, 1, true);
+	to = s->h[1].nif.addr;
+	assert_int_equal(tcp_listen(s->h[1].tcp, &any, MANY, 77, &listener), 0);
+	to.port = 4420;
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(tcp_open(s->h[0].tcp, &from, &to, NULL, 55, s->now_ns, &conn[i]), 0);
+}
+
+/* Many SYNs to a neighbour that nobody has asked for yet: more than wait for it, and all leave when it answers. */
+static void
+test_burst_to_a_new_neighbour(void **state)
+{
+	uint32_t conn[MANY];
+	struct sim s;
+
+	(void)state;
+	open_many(&s, conn);
+	assert_true(sim_run(&s, 10 * IW_MS, 10000));
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(sim_conn(&s.h[0], conn[i])->state, TCP_ESTABLISHED);
+	assert_int_equal(sim_counter(&s.h[0], "tcp.tx_retrans"), 0);
+	assert_true(sim_counter(&s.h[0], "tcp.tx_net_refused") > 0);
+	sim_fini(&s);
+}
+
+/* It never answers: everybody is told, those whose SYN never left as well. */
+static void
+test_burst_to_nobody(void **state)
+{
+	uint32_t conn[MANY], told = 0;
+	struct tcp_ready r;
+	struct sim s;
+
+	(void)state;
+	open_many(&s, conn);
+	s.h[1].down = true;
+	assert_true(sim_run(&s, 20 * IW_SEC, 100000));
+	while (tcp_ready_next(s.h[0].tcp, &r))
+		told += (r.bits & TCP_READY_UNREACH) != 0;
+	assert_int_equal(told, MANY);
+	sim_fini(&s);
+}
+
 int
 main(void)
 {
@@ -279,6 +330,8 @@ main(void)
 		cmocka_unit_test(test_D20_shared_mbuf_is_not_touched),
 		cmocka_unit_test(test_emit_is_bounded),
 		cmocka_unit_test(test_append_in_syn_sent),
+		cmocka_unit_test(test_burst_to_a_new_neighbour),
+		cmocka_unit_test(test_burst_to_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

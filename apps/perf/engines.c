@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engines.h"
+
+#include <rte_pause.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "client.h"
+#include "figures.h"
+#include "peer.h"
+#include "server.h"
+
+#define WIRE_RING 4096
+#define TIMES 3 /* of each number of engines, in turn: the median counts */
+
+/* Two hosts with n engines each, on a wire with as many queues. */
+struct engines {
+	struct options o, client, server;
+	struct host a, b;
+	uint16_t port_a, port_b;
+	uint32_t ready; /* pairs that can begin, or have failed */
+	bool failed;
+	double rate[IW_WIRE_QUEUES]; /* octets a second, and ... */
+	double busy[IW_WIRE_QUEUES]; /* ... a second of the lcore's CPU time, which other programs do not take away */
+};
+
+/* What was measured: octets a second, of all pairs. */
+struct rates {
+	double rate, busy;
+};
+
+struct turn {
+	struct engines *e;
+	double begin; /* CPU time */
+};
+
+static double
+cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool
+open_hosts(struct engines *e, uint32_t n)
+{
+	if (iw_wire_create_queues("iwengines", WIRE_RING, n, &e->port_a, &e->port_b) != 0) {
+		cli_fail("no memory for the in-process wire: give EAL more with -m");
+		return false;
+	}
+	e->client = e->server = e->o;
+	e->client.host.port_id = e->port_a;
+	e->server.host.port_id = e->port_b;
+	e->client.host.engines = e->server.host.engines = n;
+	e->client.host.has_ip = e->server.host.has_ip = true;
+	e->client.host.no_claim = e->server.host.no_claim = true;
+	e->client.host.prefix_len = e->server.host.prefix_len = 24;
+	iw_addr_parse("192.0.2.1", &e->client.host.ip);
+	iw_addr_parse("192.0.2.2", &e->server.host.ip);
+	e->client.peer = e->server.host.ip;
+	e->client.peer.port = e->server.peer.port = e->o.peer.port;
+	return host_open(&e->a, &e->client.host) && host_open(&e->b, &e->server.host);
+}
+
+static void
+close_hosts(struct engines *e)
+{
+	host_close(&e->a);
+	host_close(&e->b);
+	iw_wire_destroy(e->port_a, e->port_b);
+}
+
+/* All begin together. */
+static bool
+all_ready(void *arg, struct peer *p)
+{
+	struct turn *t = arg;
+	struct engines *e = t->e;
+
+	__atomic_fetch_add(&e->ready, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&e->ready, __ATOMIC_ACQUIRE) < e->a.n && peer_alive(p))
+		rte_pause();
+	t->begin = cpu_seconds();
+	return !__atomic_load_n(&e->failed, __ATOMIC_ACQUIRE) && peer_alive(p);
+}
+
+static int
+pair(void *arg, uint32_t number)
+{
+	struct engines *e = arg;
+	const struct host a = {.domain = e->a.domain, .engine = e->a.engines[number]},
+			  b = {.domain = e->b.domain, .engine = e->b.engines[number]};
+	struct server *server = server_create(&e->server, &b);
+	struct report_bw row = {.size = 0};
+	struct turn turn = {.e = e};
+	int result = 1;
+
+	if (server)
+		result = client_measure(&e->client, &a, server, all_ready, &turn, &row);
+	if (result) { /* nobody waits for this one */
+		__atomic_store_n(&e->failed, true, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&e->ready, 1, __ATOMIC_ACQ_REL);
+	}
+	e->rate[number] = result ? 0 : (double)row.iters * row.size / row.seconds;
+	e->busy[number] = result ? 0 : (double)row.iters * row.size / (cpu_seconds() - turn.begin);
+	server_destroy(server);
+	return result;
+}
+
+/* False after an error line. */
+static bool
+measure(const struct options *o, uint32_t n, struct rates *sum)
+{
+	struct engines *e = calloc(1, sizeof(*e));
+	bool ok = false;
+
+	*sum = (struct rates){0, 0};
+	if (!e) {
+		cli_fail("no memory");
+		return false;
+	}
+	e->o = *o;
+	ok = open_hosts(e, n) && host_run(&e->a, pair, e) == 0;
+	for (uint32_t i = 0; i < n; i++) {
+		sum->rate += e->rate[i];
+		sum->busy += e->busy[i];
+	}
+	close_hosts(e);
+	free(e);
+	return ok;
+}
+
+static int
+by_rate(const void *a, const void *b)
+{
+	double x = ((const struct rates *)a)->rate, y = ((const struct rates *)b)->rate;
+
+	return x < y ? -1 : x > y;
+}
+
+static void
+print_rows(const struct options *o, struct rates (*rates)[TIMES], uint32_t most)
+{
+	struct rates one = {0, 0}, median;
+
+	printf(" #engines   BW average[%s]    MsgRate[Mpps]  against one   by CPU time\n", figures_bw_name(o));
+	for (uint32_t n = 1; n <= most; n++) {
+		qsort(rates[n - 1], TIMES, sizeof(struct rates), by_rate);
+		median = rates[n - 1][TIMES / 2];
+		one = n == 1 ? median : one;
+		printf(" %-10u %-22.2f %-14.6f %-13.2f %.2f\n", n, median.rate / figures_bw_unit(o),
+		       median.rate / o->size / 1e6, median.rate / one.rate, median.busy / one.busy);
+	}
+}
+
+int
+engines_run(const struct options *o)
+{
+	struct rates rates[IW_WIRE_QUEUES][TIMES];
+	uint32_t most = host_lcores() < IW_WIRE_QUEUES ? host_lcores() : IW_WIRE_QUEUES;
+
+	if (most < 2)
+		return cli_fail("a further engine needs a further lcore: give EAL -l 0,1");
+	for (int t = 0; t < TIMES; t++)
+		for (uint32_t n = 1; n <= most; n++)
+			if (!measure(o, n, &rates[n - 1][t]))
+				return 1;
+	print_rows(o, rates, most);
+	return 0;
+}
