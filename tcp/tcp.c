@@ -10,6 +10,7 @@
 #include "len.h"
 #include "tcp_accept.h"
 #include "tcp_conn.h"
+#include "tcp_flight.h"
 #include "tcp_isn.h"
 #include "tcp_listen.h"
 #include "tcp_pmtu.h"

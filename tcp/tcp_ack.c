@@ -4,6 +4,7 @@
 #include "seq.h"
 #include "tcp_conn.h"
 #include "tcp_ecn.h"
+#include "tcp_flight.h"
 #include "tcp_isn.h"
 #include "tcp_loss.h"
 #include "tcp_pvt.h"

@@ -6,6 +6,7 @@
 
 #include "iw_addr.h"
 #include "tcp_ecn.h"
+#include "tcp_flight.h"
 #include "tcp_isn.h"
 #include "tcp_listener.h"
 #include "tcp_out.h"

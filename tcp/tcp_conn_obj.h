@@ -11,7 +11,7 @@
 #include "list.h"
 #include "net.h"
 #include "tcp.h"
-#include "tcp_flight.h"
+#include "tcp_flight_obj.h"
 #include "tcp_fsm.h"
 #include "tcp_rcvbuf.h"
 #include "tcp_rxq.h"

@@ -5,8 +5,6 @@
 #include <iwarp/err.h>
 
 #include "len.h"
-#include "tcp_conn.h"
-#include "tcp_pmtu.h"
 #include "tcp_pvt.h"
 
 #define LOOK_MAX 64u     /* entries of the rest list looked at in one call */
@@ -65,7 +63,7 @@ keep(struct tcp_conn *c)
 		.reo_wnd_persist = fl->rack.reo_wnd_persist,
 		.reordering_seen = fl->rack.reordering_seen,
 		.dsack_seen = fl->undo.dsack_seen,
-		.mtu_proven = tcp_pmtu_is_proven(c),
+		.mtu_proven = c->appended - tcp_conn_queued(c) - fl->mtu_since >= TCP_PMTU_PROVEN * c->emss,
 	};
 }
 
@@ -192,7 +190,10 @@ tcp_flight_wake(struct tcp *tcp, uint64_t now_ns)
 			break;
 		c = iw_list_entry(iw_list_pop(starved), struct tcp_conn, wait_link);
 		tcp_conn_clear(c, TCP_CONN_ROOM_WANTED);
-		tcp_conn_ready(tcp, c, TCP_READY_ROOM);
+		if (tcp_conn_has(c, TCP_CONN_RELEASED))
+			continue;
+		c->ready_bits |= TCP_READY_ROOM;
+		iw_list_add(&tcp->ready, &c->ready_link);
 	}
 	if (!iw_list_empty(starved))
 		tcp->tx_at_ns = iw_time_min(tcp->tx_at_ns, iw_time_after(now_ns, TCP_FLIGHT_LOOK_NS));

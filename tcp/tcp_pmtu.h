@@ -18,8 +18,6 @@ void tcp_pmtu_rto(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 /* TCP_TIMER_PMTU: the path may carry more again. */
 void tcp_pmtu_raise(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 
-#define TCP_PMTU_PROVEN 4u /* segments */
-
 /* Segments of today's size have got through: so much was acknowledged that some of it came in them.  It must have a
  * flight. */
 bool tcp_pmtu_is_proven(const struct tcp_conn *c);

@@ -11,7 +11,7 @@
 #include "tcp_conn_obj.h"
 #include "tcp_counters.h"
 #include "tcp_demux.h"
-#include "tcp_flight.h"
+#include "tcp_flight_obj.h"
 #include "tcp_limit.h"
 #include "tcp_rxq.h"
 #include "tcp_syn.h"

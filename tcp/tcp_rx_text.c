@@ -7,6 +7,7 @@
 #include "tcp_ack.h"
 #include "tcp_conn.h"
 #include "tcp_ecn.h"
+#include "tcp_flight.h"
 #include "tcp_out.h"
 #include "tcp_pvt.h"
 #include "tcp_rx.h"

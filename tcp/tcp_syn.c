@@ -7,8 +7,8 @@
 #include "iw_time.h"
 #include "ring.h"
 #include "seq.h"
-#include "tcp_isn.h"
 #include "tcp_accept.h"
+#include "tcp_isn.h"
 
 #define TICK_SHIFT 24 /* 16.8 ms: 16 bits of ticks go round in 18 min, far beyond the longest wait */
 #define WAIT_NS IW_SEC

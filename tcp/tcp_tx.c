@@ -7,6 +7,7 @@
 #include "len.h"
 #include "seq.h"
 #include "tcp_conn.h"
+#include "tcp_flight.h"
 #include "tcp_loss.h"
 #include "tcp_out.h"
 #include "tcp_pace.h"

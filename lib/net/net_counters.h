@@ -91,7 +91,7 @@
 	X(neigh_failed)                                                                            \
 	X(neigh_mac_changed)                                                                       \
 	X(neigh_evicted)                                                                           \
-	X(neigh_wait_overrun) /* D enough packets wait for the same neighbour: sent again */     \
+	X(neigh_wait_overrun) /* D enough packets wait for the same neighbour: sent again */       \
 	X(neigh_wait_failed)  /* D waited for a neighbour that did not answer */
 
 IW_COUNTERS(net_counters, NET_COUNTERS);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a connection sends with is lent: more connections than there is sending state for.  Nothing is lost, everybody
  * gets his turn, and what has to get out gets out. */
+#include "tcp_flight.h"
+
 #include "tcpscript.h"
 #include "tcpstream.h"
 
