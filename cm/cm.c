@@ -12,6 +12,7 @@
 #include "cm_stream.h"
 #include "cm_timer.h"
 #include "cm_tw.h"
+#include "iw_time.h"
 
 /* ---- the object ---- */
 
@@ -248,12 +249,11 @@ cm_load(const struct cm *cm, iw_cm_id handle, struct iw_cm_load *load)
 		return -IW_E_STALE;
 	if (!qp || !tcp_conn_info(cm->tcp, id->conn, &info))
 		return -IW_E_NOTCONN;
-	l = qp_load(qp);
-	*load = (struct iw_cm_load){.active_ns = l.active_ns,
+	l = qp_load(qp, cm->now_ns);
+	*load = (struct iw_cm_load){.idle_ms = (uint32_t)(l.idle_ns / IW_MS),
 				    .rx_fpdus = l.rx_fpdus,
 				    .rx_small_fpdus = l.rx_small,
 				    .rx_split_fpdus = l.rx_split,
-				    .rx_empty_segments = l.rx_empty,
 				    .rx_out_of_order = info.rx_ooo,
 				    .rx_duplicates = info.rx_dup,
 				    .rx_outside_window = info.rx_outside,

@@ -24,7 +24,7 @@ is_idle(const struct cm *cm, const struct cm_id *id, uint64_t now_ns)
 
 	if (!qp || cm_fsm_public(&id->st) != IW_CM_ESTABLISHED)
 		return false;
-	return now_ns - qp_load(qp).active_ns >= cm->params.reap_idle_ns;
+	return qp_load(qp, now_ns).idle_ns >= cm->params.reap_idle_ns;
 }
 
 void

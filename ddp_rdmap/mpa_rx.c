@@ -240,7 +240,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 		r.fpdus++;
 	}
 	if (r.fpdus > 0)
-		qp->active_ns = now_ns;
+		qp->active = QP_ACTIVE(now_ns);
 	watch_partial(qp, left > 0 && r.stop == MPA_RX_NEED && !f.wait, r.fpdus > 0, now_ns);
 	watch_wait(qp, f.wait, r.fpdus > 0, now_ns);
 	return r;

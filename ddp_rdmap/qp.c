@@ -208,7 +208,7 @@ qp_start(struct iw_qp *qp, const struct qp_stream *stream, uint64_t now_ns)
 	if (stream->initiator && stream->rtr == QP_RTR_READ && stream->ord == 0)
 		return -IW_E_INVAL; /* RFC 6581 §9.2: a Read needs an ORD */
 	start_stream(qp, stream);
-	qp->active_ns = now_ns;
+	qp->active = QP_ACTIVE(now_ns);
 	qp_event(qp, stream->initiator ? QP_EV_START_INITIATOR : QP_EV_START_RESPONDER);
 	return 0;
 }
@@ -358,12 +358,11 @@ iw_qp_query(const struct iw_qp *qp, struct iw_qp_info *info)
 }
 
 struct qp_load
-qp_load(const struct iw_qp *qp)
+qp_load(const struct iw_qp *qp, uint64_t now_ns)
 {
-	return (struct qp_load){.active_ns = qp->active_ns,
+	return (struct qp_load){.idle_ns = (uint64_t)(QP_ACTIVE(now_ns) - qp->active) << 20,
 				.rx_fpdus = qp->rx_fpdus,
 				.rx_split = qp->rx_split,
-				.rx_empty = qp->rx_empty,
 				.rx_small = qp->rx_small};
 }
 

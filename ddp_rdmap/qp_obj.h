@@ -64,6 +64,7 @@ struct qp_async {
 };
 
 #define QP_NUDGES_OVER UINT8_MAX /* no nudges any more */
+#define QP_ACTIVE(now_ns) ((uint32_t)((now_ns) >> 20))
 #define QP_MAGIC 0x51507c01u
 
 /* One of a million: what only some need, and what the user sizes, stands behind `sq` and `rq`. */
@@ -82,8 +83,9 @@ struct iw_qp {
 	uint8_t may_post_send, may_post_recv;
 	bool sig_all, foreign; /* read by posting threads */
 	bool crc : 1, initiator : 1, tx_markers : 1, rx_markers : 1, back_pressure : 1;
-	uint8_t rtr; /* enum qp_rtr */
-	uint16_t ird, ord;
+	uint8_t rtr;       /* enum qp_rtr */
+	uint8_t ird, ord;  /* <= IW_MAX_IRD */
+	uint16_t rx_small; /* of rx_fpdus, what costs more than it brings (S16), as rx_split; both saturate */
 
 	/* receiving */
 	uint8_t tagged_open; /* 1 + opcode of the tagged message that awaits its last segment */
@@ -94,8 +96,7 @@ struct iw_qp {
 	bool woken : 1;      /* something was sent since the last burst or nudge */
 	uint8_t nudges;
 	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
-	uint16_t rx_small;       /* of rx_fpdus, what costs more than it brings (S16): see also rx_empty, rx_split */
-	uint32_t rx_fpdus;       /* saturates, as those do */
+	uint32_t rx_fpdus;       /* saturates at 2^32-1 */
 	struct wr_cursor recv_cur;
 	struct ddp_queue queue[RDMAP_QN_MAX];
 	struct qp_fifo reads_pos, answers_pos;
@@ -107,14 +108,13 @@ struct iw_qp {
 	struct iw_timer timer;
 	uint64_t fpdu_at, wait_at; /* deadlines; IW_NEVER: none */
 	uint64_t burst_at;         /* first fill; IW_NEVER: none yet */
-	uint64_t active_ns;        /* when its stream began, or an FPDU came or went last */
 	uint32_t out_bits;
 	uint32_t recv_wait_ms; /* back-pressure: how long; 0: the default */
 	struct qp_async async;
 
 	/* how it ended */
 	uint8_t sq_status, rq_status; /* enum iw_wc_status of the request at fault: sq_status_pos, the RQ's first */
-	uint16_t rx_empty;
+	uint32_t active;              /* when its stream began, or an FPDU came or went last: in units of 2^20 ns */
 	uint32_t sq_status_pos;
 	struct iw_terminate term;
 	uint8_t term_len; /* what the peer is to be told */
@@ -122,7 +122,7 @@ struct iw_qp {
 
 	uint32_t handle, conn, owner;
 	uint8_t max_ird, max_ord; /* <= IW_MAX_IRD */
-	uint16_t rx_split;
+	uint16_t rx_split;        /* see rx_small */
 	void *context;
 };
 

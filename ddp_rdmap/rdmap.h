@@ -71,13 +71,14 @@ void qp_fail(struct iw_qp *qp, int fault);
 /* To ERROR, flushed: its user wants that.  The caller has told cm before. */
 void qp_set_error(struct iw_qp *qp);
 
-/* What its stream cost so far; active_ns: when an FPDU came or went last. */
+/* What its stream cost so far; idle_ns: since an FPDU came or went, to a millisecond, modulo 52
+ * days. */
 struct qp_load {
-	uint64_t active_ns;
+	uint64_t idle_ns;
 	uint32_t rx_fpdus;
-	uint16_t rx_split, rx_empty, rx_small;
+	uint16_t rx_split, rx_small;
 };
-struct qp_load qp_load(const struct iw_qp *qp);
+struct qp_load qp_load(const struct iw_qp *qp, uint64_t now_ns);
 
 /* A stop in the middle of a message or with own Reads outstanding: peer's FIN is then no graceful close (F7). */
 bool qp_is_mid_message(const struct iw_qp *qp);

@@ -70,7 +70,6 @@ void
 rdmap_rx_empty(struct iw_qp *qp)
 {
 	qp->rdmap->count.n.rx_empty_segments++;
-	qp->rx_empty += qp->rx_empty < UINT16_MAX;
 }
 
 void

@@ -199,7 +199,7 @@ rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum
 	if (sum)
 		*sum = mpa_tx_sum(&b);
 	qp->tx_gap = b.gap;
-	qp->active_ns = now_ns;
+	qp->active = QP_ACTIVE(now_ns);
 	m->data_len = (uint16_t)b.used;
 	m->pkt_len = b.used;
 	qp->rdmap->count.n.tx_fpdus += b.fpdus;

@@ -51,6 +51,8 @@ iw_port_find(const char *name, uint16_t *port_id)
 {
 	uint16_t id;
 
+	if (!name || !port_id)
+		return -IW_E_INVAL;
 	RTE_ETH_FOREACH_DEV(id)
 	if (is_called(id, name)) {
 		*port_id = id;

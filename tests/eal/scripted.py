@@ -152,6 +152,18 @@ def refused(octets):
     return case
 
 
+def terminated():
+    """Our Terminate gets no answer, but the end."""
+    peer = connect()
+    peer.ask(mpa.S | mpa.C, 2, mpa.words(4, 4))
+    peer.say(mpa.terminate(0, 2, 6))
+    try:
+        answer = peer.octets(1)
+    except mpa.Ended:
+        return
+    raise AssertionError(answer)
+
+
 SERVER_CASES = {
     "revision 2": plain(mpa.S | mpa.C, 2, mpa.words(4, 4)),
     "revision 1": plain(mpa.C, 1),
@@ -170,6 +182,11 @@ SERVER_CASES = {
     "R1": malformed((0, 2, 5), lambda p: p.fpdu(b"\x41\x83" + mpa.send(1)[2:])),
     "R2": malformed((0, 2, 6), lambda p: p.fpdu(mpa.untagged(15, 0, 1, b"12345678"))),
     "R4": malformed((0, 2, 6), lambda p: p.fpdu(mpa.tagged(mpa.READ_RESP, 1, 0, b"x"))),
+    "R16, immediate data of 7 octets": malformed((0, 2, 0xFF), lambda p: p.fpdu(mpa.untagged(mpa.IMM, 0, 1, bytes(7)))),
+    "R16, atomic in no memory": malformed((0, 1, 0), lambda p: p.fpdu(mpa.atomic(1, 0, 5, 0xDEADBEEF, 0, 1, 0))),
+    "R16, unknown atomic": malformed((0, 2, 6), lambda p: p.fpdu(mpa.atomic(1, 1, 5, 0xDEADBEEF, 0, 1, 0))),
+    "R16, atomic response": malformed((1, 2, 2), lambda p: p.fpdu(mpa.atomic_response(1, 5, 0))),
+    "R11": terminated,
     "M1": refused(mpa.startup(b"MPA ID Req Frams", 0x50, 2, mpa.words(1, 1))),
     "M3": refused(mpa.REQUEST + b"\x50\x02\xff\xff"),
     "M7": refused(mpa.startup(mpa.REQUEST, 0x40, 3)),

@@ -43,20 +43,55 @@ post(int end, uint8_t opcode, uint8_t flags, void *at, uint32_t len, uint32_t lk
 	sim_run(s, IW_MS);
 }
 
-/* The four Sends, a Write, a Read, all of several segments; and a Terminate that quotes a Read Request. */
+/* Without an SGE, or with a word for the old value. */
+static void
+post_wr(struct iw_send_wr wr, void *word, uint32_t lkey)
+{
+	struct iw_sge sge = {.addr = (uintptr_t)word, .length = 8, .lkey = lkey};
+
+	wr.flags |= IW_SEND_SIGNALED;
+	wr.sg_list = &sge;
+	wr.num_sge = word != NULL;
+	assert_int_equal(iw_post_send(p.end[0].qp, &wr, NULL), 0);
+	sim_run(s, IW_MS);
+}
+
+/* RFC 7306: values that tshark is asked for. */
+static void
+converse_7306(uint8_t *a, uint32_t l, uint8_t *b, uint32_t r)
+{
+	post_wr((struct iw_send_wr){.opcode = IW_WR_IMM, .imm_data = 0x1122334455667788}, NULL, 0);
+	post_wr((struct iw_send_wr){.opcode = IW_WR_IMM, .flags = IW_SEND_SOLICITED, .imm_data = 9}, NULL, 0);
+	post_wr((struct iw_send_wr){.opcode = IW_WR_FETCH_ADD,
+				    .remote_addr = (uintptr_t)b,
+				    .rkey = r,
+				    .atomic = {.data = 0x1234, .mask = 0x80}},
+		a, l);
+	post_wr(
+		(struct iw_send_wr){
+			.opcode = IW_WR_CMP_SWAP,
+			.remote_addr = (uintptr_t)b,
+			.rkey = r,
+			.atomic = {.data = 0x5678, .mask = 0xffff, .compare = 0x2222, .compare_mask = 0xff}},
+		a, l);
+}
+
+/* The four Sends, a Write, a Read, all of several segments; Immediate Data and atomics; and a Terminate that quotes a
+ * Read Request. */
 static void
 converse(void)
 {
 	uint8_t *a = oracle_memory(8192), *b = oracle_memory(8192);
 	struct iw_mr *ma = iw_mr_reg(p.end[0].pd, a, 8192, IW_LOCAL_WRITE, NULL);
-	struct iw_mr *mb = iw_mr_reg(p.end[1].pd, b, 8192, IW_REMOTE_READ | IW_REMOTE_WRITE | IW_LOCAL_WRITE, NULL);
+	struct iw_mr *mb = iw_mr_reg(p.end[1].pd, b, 8192,
+				     IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_LOCAL_WRITE, NULL);
 	struct iw_mr *once[2] = {iw_mr_reg_qp(p.end[1].qp, b, 64, IW_REMOTE_WRITE | IW_REMOTE_INVALIDATE, NULL),
 				 iw_mr_reg_qp(p.end[1].qp, b, 64, IW_REMOTE_WRITE | IW_REMOTE_INVALIDATE, NULL)};
 	uint32_t l = iw_mr_lkey(ma), r = iw_mr_rkey(mb);
 
 	memset(a, 0x11, 8192);
 	memset(b, 0x22, 8192);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 6; i++) {
 		struct iw_sge sge = {.addr = (uintptr_t)b, .length = 4096, .lkey = iw_mr_lkey(mb)};
 		struct iw_recv_wr wr = {.sg_list = &sge, .num_sge = 1};
 
@@ -68,6 +103,7 @@ converse(void)
 	post(0, IW_WR_SEND_INV, IW_SEND_SOLICITED, a, 7, l, NULL, iw_mr_rkey(once[1]));
 	post(0, IW_WR_RDMA_WRITE, 0, a, 4001, l, b, r);
 	post(0, IW_WR_RDMA_READ, 0, a, 5003, l, b, r);
+	converse_7306(a, l, b, r);
 	post(0, IW_WR_RDMA_READ, 0, a, 64, l, b + 8192, r); /* beyond the end */
 	sim_run(s, 10 * IW_MS);
 	assert_true(p.end[0].last.term.valid || oracle_terminates() == 1);
@@ -122,9 +158,28 @@ static void
 look(bool markers)
 {
 	static const char *const kinds[] = {
-		"iwarp_mpa.req",          "iwarp_mpa.rep",          "iwarp_rdma.opcode == 0", "iwarp_rdma.opcode == 1",
-		"iwarp_rdma.opcode == 2", "iwarp_rdma.opcode == 3", "iwarp_rdma.opcode == 4", "iwarp_rdma.opcode == 5",
-		"iwarp_rdma.opcode == 6", "iwarp_rdma.opcode == 7", "iwarp_rdma.terminate",
+		"iwarp_mpa.req",
+		"iwarp_mpa.rep",
+		"iwarp_rdma.opcode == 0",
+		"iwarp_rdma.opcode == 1",
+		"iwarp_rdma.opcode == 2",
+		"iwarp_rdma.opcode == 3",
+		"iwarp_rdma.opcode == 4",
+		"iwarp_rdma.opcode == 5",
+		"iwarp_rdma.opcode == 6",
+		"iwarp_rdma.opcode == 7",
+		"iwarp_rdma.terminate",
+		/* RFC 7306; both atomics with every field in its place, and what was there before */
+		"iwarp_rdma.opcode == 8",
+		"iwarp_rdma.opcode == 9",
+		"iwarp_rdma.opcode == 10",
+		"iwarp_rdma.opcode == 11",
+		"iwarp_rdma.atomic.opcode == 0 && iwarp_rdma.atomic.add_data == 0x1234 && iwarp_rdma.atomic.add_mask "
+		"== 0x80",
+		"iwarp_rdma.atomic.opcode == 2 && iwarp_rdma.atomic.swap_data == 0x5678 && "
+		"iwarp_rdma.atomic.swap_mask == 0xffff && iwarp_rdma.atomic.compare_data == 0x2222 && "
+		"iwarp_rdma.atomic.compare_mask == 0xff",
+		"iwarp_rdma.atomic.original_remote_data_value == 0x1111111111111111",
 	};
 
 	record(markers);

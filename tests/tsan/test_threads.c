@@ -273,7 +273,9 @@ struct adder {
 	struct iw_mr *mr;
 };
 
-/* Polls its pair and adds by its connection, one at a time. */
+/* Polls its pair and adds by its connection, one at a time: the first pair by FetchAdd, the second by CmpSwap of what
+ * it has seen last, until nobody else was faster (RFC 7306 §5.3: both are atomic against every stream of the device).
+ */
 static void *
 add_over_the_wire(void *arg)
 {
@@ -282,20 +284,23 @@ add_over_the_wire(void *arg)
 	struct iw_sge sge = {(uintptr_t)e->area, 8, iw_mr_lkey(e->mr)};
 	struct iw_send_wr wr = {.sg_list = &sge,
 				.num_sge = 1,
-				.opcode = IW_WR_FETCH_ADD,
+				.opcode = a->pair ? IW_WR_CMP_SWAP : IW_WR_FETCH_ADD,
 				.flags = IW_SEND_SIGNALED,
 				.remote_addr = (uintptr_t)&word,
 				.rkey = iw_mr_rkey(a->mr)};
 	time_t end = time(NULL) + SECONDS;
+	uint64_t *old = (uint64_t *)e->area, seen = 0;
 	struct iw_wc wc;
 
-	wr.atomic.data = 3;
 	while (a->done < ROUNDS && a->bad == 0 && time(NULL) < end) {
+		wr.atomic = a->pair ? (struct iw_atomic){seen + 3, UINT64_MAX, seen, UINT64_MAX}
+				    : (struct iw_atomic){.data = 3};
 		a->bad += iw_post_send(e->qp, &wr, NULL) != 0;
 		while (iw_cq_poll(e->cq, &wc, 1) == 0 && time(NULL) < end)
 			ends_turns(&pairs[a->pair], 1);
 		a->bad += wc.status != IW_WC_SUCCESS;
-		a->done++;
+		a->done += !a->pair || *old == seen;
+		seen = *old == seen && a->pair ? seen + 3 : *old;
 	}
 	return NULL;
 }

@@ -84,32 +84,35 @@ struct iw_cm_attr {
 	uint32_t first_fpdu_delay_us; /* initiator: wait so long behind the Reply (peers that lose a wake-up) */
 };
 
-/* Creates an id in IDLE.  0 when the table is full. */
+/* Creates an id in IDLE.  0 when the table is full, or there is no handler. */
 iw_cm_id iw_cm_create(struct iw_engine *engine, iw_cm_handler handler, void *context);
 
 /* Frees it, from any state, from inside any handler; returns at once and nothing of it is delivered
- * afterwards.  -IW_E_STALE when it is gone already. */
+ * afterwards.  -IW_E_STALE when it is gone already, -IW_E_INVAL: no
+ * engine (also below). */
 int iw_cm_destroy(struct iw_engine *engine, iw_cm_id id);
 
 /* Starts to listen; addr->ip all zero: every address of the engine; port 0: one is chosen.
- * -IW_E_INVAL (state), -IW_E_ADDRINUSE, -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
+ * -IW_E_INVAL (state, backlog below 1), -IW_E_STALE, -IW_E_ADDRINUSE, -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
 int iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, int backlog);
 
 /* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and unused; it moves to RTS
- * before CONNECT_REPLY(0).  -IW_E_INVAL, -IW_E_TOOBIG (private data), -IW_E_STALE (qp), -IW_E_ADDRNOTAVAIL,
- * -IW_E_NOMEM. */
+ * before CONNECT_REPLY(0).  -IW_E_INVAL (arguments, states), -IW_E_STALE (id, qp), -IW_E_TOOBIG (private data),
+ * -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
 int iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
 		  const struct iw_cm_attr *attr);
 
-/* Answers a CONNECT_REQUEST.  -IW_E_INVAL (state or arguments), -IW_E_TOOBIG (private data), -IW_E_STALE (qp): the id
- * stays as it is; -IW_E_CONNRESET: the peer has gone, the id is IDLE.  The QP is in RTS when it returns 0, but sends
- * nothing before the peer's first FPDU (RFC 5044 §7.1.2). */
+/* Answers a CONNECT_REQUEST.  Both: -IW_E_INVAL (state or arguments; the id stays), -IW_E_STALE (id, qp; likewise),
+ * -IW_E_TOOBIG (private data; likewise), -IW_E_NOMEM (likewise), -IW_E_CONNRESET (the peer has gone; the id is IDLE).
+ * The QP is in RTS when it returns 0, but sends nothing before the peer's first FPDU (RFC 5044 §7.1.2). */
 int iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr);
 int iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, uint16_t private_len);
 
-/* Ends a connection: gracefully (the send queue drains, then FIN) or at once (RST).  CLOSE follows. */
+/* Ends a connection: gracefully (the send queue drains, then FIN) or at once (RST).  CLOSE follows.  -IW_E_INVAL
+ * (state), -IW_E_STALE. */
 int iw_cm_disconnect(struct iw_engine *engine, iw_cm_id id, bool abrupt);
 
+/* IDLE when there is no such id; the others -IW_E_STALE then.  local, peer: may be NULL. */
 enum iw_cm_state iw_cm_state(struct iw_engine *engine, iw_cm_id id);
 int iw_cm_set_context(struct iw_engine *engine, iw_cm_id id, void *context);
 int iw_cm_addrs(struct iw_engine *engine, iw_cm_id id, struct iw_addr *local, struct iw_addr *peer);
@@ -118,11 +121,10 @@ int iw_cm_addrs(struct iw_engine *engine, iw_cm_id id, struct iw_addr *local, st
  * §6.4.2, §6.4.4), and may then end it.  A count of 16 bits that has reached 65,535
  * stays there. */
 struct iw_cm_load {
-	uint64_t active_ns;         /* when an FPDU came or went last (or the stream began): iw_engine_now() */
+	uint32_t idle_ms;           /* since an FPDU came or went, or the stream began */
 	uint32_t rx_fpdus;          /* of these: */
-	uint16_t rx_small_fpdus;    /* shorter than 64 octets */
+	uint16_t rx_small_fpdus;    /* shorter than 64 octets: also segments of nothing */
 	uint16_t rx_split_fpdus;    /* that did not lie in one packet, or with markers */
-	uint16_t rx_empty_segments; /* without payload, and not the end of a message */
 	uint16_t rx_out_of_order;   /* TCP segments out of order */
 	uint16_t rx_duplicates;     /* with nothing new */
 	uint16_t rx_outside_window; /* beyond the window: also zero-window probes */

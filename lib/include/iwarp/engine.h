@@ -141,10 +141,10 @@ struct iw_addr_info {
 int iw_engine_addrs(const struct iw_engine *engine, struct iw_addr_info *addrs, int max);
 
 /* The port with that name, DPDK's or that of the kernel interface behind it: what stands behind % in an address.
- * 0 or -IW_E_NODEV. */
+ * 0, -IW_E_NODEV or -IW_E_INVAL. */
 int iw_port_find(const char *name, uint16_t *port_id);
 
-/* What the port can do, for `info`. */
+/* What the port can do, for `info`.  0, -IW_E_NODEV or -IW_E_INVAL. */
 struct iw_port_info {
 	char name[64];
 	char driver[32];
