@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bell.h"
+
 enum door_kind { DOOR_QP, DOOR_CQ, DOOR_SRQ };
 
 struct door {
@@ -18,6 +20,7 @@ struct door {
 
 struct door_stack {
 	_Alignas(64) struct door *top;
+	const struct iw_bell *bell; /* of the consumer, which may sleep; NULL: it does not */
 };
 
 /* Any thread.  What was written before is seen by whoever takes the entry. */
@@ -29,6 +32,7 @@ door_ring(struct door_stack *s, struct door *d)
 	d->next = __atomic_load_n(&s->top, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(&s->top, &d->next, d, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
+	iw_bell_ring(s->bell);
 }
 
 /* The consumer: the whole stack. */

@@ -13,6 +13,7 @@
 #include "env.h"
 #include "view.h"
 
+struct iw_bell;
 struct rdmap; /* one engine's */
 
 struct rdmap_params {
@@ -167,6 +168,12 @@ bool rdmap_out_next(struct rdmap *rdmap, struct rdmap_out *out);
 
 /* Posts that came from other threads (doorbells): moves their QPs to the run list. */
 void rdmap_doorbells(struct rdmap *rdmap);
+/* Such posts wait. */
+bool rdmap_rung(const struct rdmap *rdmap);
+/* Nothing but time and what comes in can make something to do. */
+bool rdmap_is_idle(const struct rdmap *rdmap);
+/* Who posts from another thread rings this bell, before any does. */
+void rdmap_set_bell(struct rdmap *rdmap, const struct iw_bell *bell);
 
 /* ---- time: the nudge for peers that lose a wake-up at start-up, unfinished FPDU ---- */
 void rdmap_tick(struct rdmap *rdmap, uint64_t now_ns);

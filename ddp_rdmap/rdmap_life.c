@@ -92,6 +92,25 @@ rdmap_doorbells(struct rdmap *r)
 }
 
 bool
+rdmap_rung(const struct rdmap *r)
+{
+	return __atomic_load_n(&r->doors.top, __ATOMIC_RELAXED) != NULL;
+}
+
+bool
+rdmap_is_idle(const struct rdmap *r)
+{
+	return iw_list_empty(&r->run) && iw_list_empty(&r->out) && iw_list_empty(&r->notify) &&
+	       iw_list_empty(&r->async_srqs) && iw_ring_count(&r->async_ring) == 0 && !rdmap_rung(r);
+}
+
+void
+rdmap_set_bell(struct rdmap *r, const struct iw_bell *bell)
+{
+	r->doors.bell = bell;
+}
+
+bool
 rdmap_out_next(struct rdmap *r, struct rdmap_out *out)
 {
 	struct iw_link *n = iw_list_pop(&r->out);

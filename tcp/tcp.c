@@ -424,6 +424,12 @@ tcp_tick(struct tcp *tcp, uint64_t now_ns)
 	tcp_listen_tick(tcp, now_ns);
 }
 
+bool
+tcp_is_idle(const struct tcp *tcp)
+{
+	return iw_list_empty(&tcp->ready) && iw_list_empty(&tcp->tx);
+}
+
 uint64_t
 tcp_deadline(const struct tcp *tcp)
 {

@@ -99,7 +99,8 @@ struct tcp_conn {
 	uint16_t peer_mss;
 	uint8_t mtu_retries;     /* how often a larger one was tried again */
 	uint8_t keepalive_limit; /* probes */
-	uint16_t rx_ooo, rx_dup, rx_outside, rx_dupacks; /* slow ways that it was made to go (S16); stop at their ends */
+	uint16_t rx_ooo, rx_dup, rx_outside,
+		rx_dupacks; /* slow ways that it was made to go (S16); stop at their ends */
 };
 _Static_assert(offsetof(struct tcp_conn, tx_link) <= 136, "hot part: two cache lines (design §4)");
 _Static_assert(sizeof(struct tcp_conn) <= 448, "part of the budget of an idle connection");

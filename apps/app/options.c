@@ -17,7 +17,8 @@ enum { OPT_NO_CRC = 256, OPT_NO_P2P };
 void
 options_usage(void)
 {
-	fputs("dpdk-iwarp-app [EAL options] -- --ip ADDR/LEN [--gw ADDR] [--vlan N] [--mtu N] [--port ID] [--no-crc] "
+	fputs("dpdk-iwarp-app [EAL options] -- --ip ADDR/LEN [--gw ADDR] [--vlan N] [--mtu N] [--port ID] "
+	      "[--idle-sleep US] [--no-crc] "
 	      "[--no-p2p] "
 	      "COMMAND\n"
 	      "\n"
@@ -40,6 +41,9 @@ options_usage(void)
 	      "  ADDR of IPv6 link-local: fe80::1%0 or fe80::1%eth1 (DPDK port, or the interface behind it)\n"
 	      "  --mtu N         layer-3 MTU, when the port's is not the one wanted\n"
 	      "  --port ID       DPDK port (0)\n"
+	      "  --idle-sleep US sleep when there is nothing to do: until a frame comes where the port has interrupts, "
+	      "else "
+	      "so long\n"
 	      "  --no-crc        do not ask for the MPA CRC\n"
 	      "  --no-p2p        do not offer peer-to-peer set-up (RFC 6581)\n"
 	      "  -p PORT 7174   -S BYTES 64 (1..65535)   -C N rounds (0: until Ctrl-C)   -v show data   -V check "

@@ -127,7 +127,7 @@ poll_once(struct client *c)
 {
 	struct iw_wc wc;
 
-	iw_engine_poll(c->s->engine);
+	host_turn(&c->o->host, c->s->engine, true);
 	while (ping_session_next(c->s, &wc))
 		if ((wc.wr_id & 0xff) == PING_WR_RECV)
 			on_recv(c, &wc);

@@ -238,7 +238,7 @@ turn(struct server *v)
 {
 	int alive = 0;
 
-	iw_engine_poll(v->engine);
+	host_turn(&v->o->host, v->engine, !v->o->delay_s);
 	answer_due(v);
 	for (int i = 0; i < SESSIONS; i++) {
 		if (!v->sessions[i]->qp)

@@ -61,7 +61,8 @@ open_engine(struct host *host, const struct host_options *options)
 					  .no_claim = options->no_claim,
 					  .vlan = options->vlan,
 					  .mtu = options->mtu,
-					  .max_conns = options->max_conns};
+					  .max_conns = options->max_conns,
+					  .rx_interrupts = options->idle_us != 0};
 	uint32_t n = options->engines ? options->engines : 1;
 	char why[256];
 
@@ -193,6 +194,16 @@ host_open(struct host *host, const struct host_options *options)
 		return true;
 	host_close(host);
 	return false;
+}
+
+int
+host_turn(const struct host_options *options, struct iw_engine *engine, bool idle)
+{
+	int work = iw_engine_poll(engine);
+
+	if (work == 0 && idle && options->idle_us)
+		iw_engine_sleep(engine, options->idle_us * UINT64_C(1000));
+	return work;
 }
 
 void

@@ -20,6 +20,7 @@ struct host_options {
 	uint16_t port_id;
 	uint32_t max_conns; /* 0: the library's default */
 	uint32_t engines;   /* on the port; 0: 1 */
+	uint32_t idle_us;   /* sleep when there is nothing to do, so long where frames do not wake; 0: poll */
 };
 
 struct host {
@@ -33,13 +34,15 @@ struct host {
 /* One --ip ADDRESS/LENGTH or --ip auto, and one --gw ADDRESS, of either family each; false after an error line. */
 bool host_option_ip(struct host_options *options, const char *text);
 bool host_option_gateway(struct host_options *options, const char *text);
+bool host_option_idle(struct host_options *options, const char *text); /* microseconds */
 
 /* The options that every program has, for getopt_long(): HOST_OPTIONS("port") names the DPDK port's.  What it returns
  * of them, HOST_OPT_IP and up, goes to host_option() with "--port"; false after an error line. */
-enum { HOST_OPT_IP = 512, HOST_OPT_GW, HOST_OPT_VLAN, HOST_OPT_MTU, HOST_OPT_PORT };
+enum { HOST_OPT_IP = 512, HOST_OPT_GW, HOST_OPT_VLAN, HOST_OPT_MTU, HOST_OPT_PORT, HOST_OPT_IDLE };
 #define HOST_OPTIONS(port)                                                                                        \
 	{"ip", required_argument, NULL, HOST_OPT_IP}, {"gw", required_argument, NULL, HOST_OPT_GW},               \
 		{"vlan", required_argument, NULL, HOST_OPT_VLAN}, {"mtu", required_argument, NULL, HOST_OPT_MTU}, \
+		{"idle-sleep", required_argument, NULL, HOST_OPT_IDLE},                                           \
 	{                                                                                                         \
 		port, required_argument, NULL, HOST_OPT_PORT                                                      \
 	}
@@ -56,6 +59,9 @@ int host_run(const struct host *host, int (*work)(void *arg, uint32_t number), v
 /* Opens the port, waits for its link and until it is sure that nobody else has its addresses; an error line and false
  * when one of that fails. */
 bool host_open(struct host *host, const struct host_options *options);
+/* A turn of the engine; with --idle-sleep, when nothing was done and the caller has nothing to do either, a sleep
+ * behind it.  What iw_engine_poll() returned. */
+int host_turn(const struct host_options *options, struct iw_engine *engine, bool idle);
 /* Answers until nothing has come for a moment (a second at most): a peer whose last FIN was not acknowledged sends
  * it again, and would wait for long if nobody were there; and some drivers (memif) take back what the peer has not yet
  * fetched.  For an end that hung up. */

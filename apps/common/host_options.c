@@ -53,6 +53,17 @@ take_u16(const char *name, const char *text, uint16_t min, uint16_t max, uint16_
 }
 
 bool
+host_option_idle(struct host_options *options, const char *text)
+{
+	uint64_t us;
+
+	if (!cli_number("--idle-sleep", text, 1, 100000, &us))
+		return false;
+	options->idle_us = (uint32_t)us;
+	return true;
+}
+
+bool
 host_option(struct host_options *options, int opt, const char *port_name, const char *text)
 {
 	switch (opt) {
@@ -64,6 +75,8 @@ host_option(struct host_options *options, int opt, const char *port_name, const 
 		return take_u16("--vlan", text, 1, 4094, &options->vlan);
 	case HOST_OPT_MTU:
 		return take_u16("--mtu", text, 576, UINT16_MAX, &options->mtu);
+	case HOST_OPT_IDLE:
+		return host_option_idle(options, text);
 	default:
 		return take_u16(port_name, text, 0, UINT16_MAX, &options->port_id);
 	}

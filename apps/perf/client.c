@@ -7,6 +7,7 @@
 #include "be.h"
 #include "cli.h"
 #include "data.h"
+#include "figures.h"
 #include "run.h"
 #include "sink.h"
 
@@ -123,7 +124,7 @@ await_record(struct peer *p, enum record_kind kind)
 static bool
 agree(struct client *c, uint32_t size, uint64_t iters)
 {
-	const struct options *o = c->o;
+	const struct options *o = c->peer.o;
 	struct record r = {.kind = RECORD_RUN,
 			   .verb = o->verb,
 			   .test = o->test,
@@ -137,7 +138,7 @@ agree(struct client *c, uint32_t size, uint64_t iters)
 			   .iters = iters};
 
 	r.flags = (o->both_ways ? RECORD_BOTH_WAYS : 0u) | (o->srq ? RECORD_SRQ : 0u) |
-		  (o->validate ? RECORD_VALIDATE : 0u);
+		  (o->validate ? RECORD_VALIDATE : 0u) | (o != c->o ? RECORD_AWAKE : 0u);
 	if (o->validate)
 		data_prepare(&c->peer, size, true);
 	return peer_send_record(&c->peer, &r) && await_record(&c->peer, RECORD_READY);
@@ -192,6 +193,33 @@ warm_up(struct client *c, uint32_t size)
 				      : run_bw(&c->peer, size, n, &ignored, &c->report);
 }
 
+/* Latency without and with --idle-sleep: the table has the latter, a line behind it what it costs. */
+static bool
+measure_lat(struct client *c, uint32_t size, uint64_t iters)
+{
+	struct options awake = *c->o;
+	double unit = figures_lat_unit(c->o), without = 0, with;
+
+	if (c->o->host.idle_us) {
+		awake.host.idle_us = 0;
+		c->peer.o = &awake;
+		if (!agree(c, size, iters) || !run_lat(&c->peer, size, iters, &c->lat))
+			return false;
+		without = (double)hist_at(&c->lat.hist, 0.5) * unit;
+		c->peer.o = c->o;
+		if (!agree(c, size, iters))
+			return false;
+	}
+	if (!run_lat(&c->peer, size, iters, &c->lat))
+		return false;
+	report_lat_row(&c->report, &c->lat);
+	with = (double)hist_at(&c->lat.hist, 0.5) * unit;
+	if (c->o->host.idle_us && c->o->output == PERF_TABLE)
+		printf("# --idle-sleep %u: %.2f usec at the median, %.2f without: it costs %.2f\n", c->o->host.idle_us,
+		       with, without, with - without);
+	return true;
+}
+
 static bool
 measure(struct client *c, uint32_t size, double roofline)
 {
@@ -201,12 +229,8 @@ measure(struct client *c, uint32_t size, double roofline)
 
 	if (!warm_up(c, size) || !agree(c, size, iters))
 		return false;
-	if (c->o->test == PERF_LAT) {
-		ok = run_lat(&c->peer, size, iters, &c->lat);
-		if (ok)
-			report_lat_row(&c->report, &c->lat);
-		return ok;
-	}
+	if (c->o->test == PERF_LAT)
+		return measure_lat(c, size, iters);
 	ok = run_bw(&c->peer, size, iters, &bw, &c->report);
 	if (ok && bw.iters && !c->o->forever)
 		report_bw_row(&c->report, &bw);

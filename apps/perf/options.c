@@ -259,6 +259,31 @@ fill_defaults(struct options *o)
 		o->seconds = ENGINES_SECONDS;
 }
 
+/* dpdk-iwarp-write-bw, iw_read_lat, ib_send_bw: verb and test of the name that the program was called by. */
+static void
+take_name(const char *called, struct options *o)
+{
+	static const char *const tests[] = {[PERF_BW] = "bw", [PERF_LAT] = "lat"};
+	const char *slash = strrchr(called, '/');
+	const char *name = slash ? slash + 1 : called;
+	size_t len = strlen(name);
+
+	for (int verb = 0; verb < PERF_VERBS; verb++)
+		for (int test = 0; test < 2; test++) {
+			char tail[32];
+			size_t n = (size_t)snprintf(tail, sizeof(tail), "_%s_%s", perf_verb_name((enum perf_verb)verb),
+						    tests[test]);
+			bool same = n < len;
+
+			for (size_t i = 0; same && i < n; i++)
+				same = tail[i] == name[len - n + i] || (tail[i] == '_' && name[len - n + i] == '-');
+			if (same) {
+				o->verb = (enum perf_verb)verb;
+				o->test = (enum perf_test)test;
+			}
+		}
+}
+
 bool
 options_parse(int argc, char **argv, struct options *o)
 {
@@ -267,6 +292,7 @@ options_parse(int argc, char **argv, struct options *o)
 	o->qps = o->post_list = 1;
 	o->cq_mod = 100;
 	o->inline_size = UINT32_MAX;
+	take_name(argv[0], o);
 	if (!take_all(argc, argv, o) || !take_target(argc, argv, o) || !is_consistent(o))
 		return false;
 	fill_defaults(o);

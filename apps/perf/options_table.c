@@ -159,6 +159,8 @@ const struct option_line option_lines[] = {
 	NUMBER(0, "vlan", U16, host.vlan, 1, 4094, "N", "802.1Q VLAN"),
 	NUMBER(0, "port", U16, host.port_id, 0, UINT16_MAX, "ID", "DPDK port (0)"),
 	NUMBER(0, "mtu", U16, host.mtu, 576, UINT16_MAX, "N", "layer-3 MTU (loopback 9000)"),
+	NUMBER(0, "idle-sleep", U32, host.idle_us, 1, 100000, "USEC",
+	       "sleep when idle: until a frame comes where the port can say so, else so long; its price in latency"),
 	FLAG(0, "no-crc", no_crc, "do not ask for the MPA CRC"),
 	CALL('c', "connection", take_connection, "RC", NULL),
 	CALL('h', "help", take_help, NULL, NULL),

@@ -20,8 +20,9 @@ enum record_flags {
 	RECORD_BOTH_WAYS = 1 << 0,
 	RECORD_SRQ = 1 << 1,
 	RECORD_VALIDATE = 1 << 2,
+	RECORD_AWAKE = 1 << 3, /* the server does not sleep in this run, whatever it was told */
 };
-#define RECORD_ALL_FLAGS 7u
+#define RECORD_ALL_FLAGS 15u
 
 struct record {
 	uint8_t kind, verb, test;

@@ -91,7 +91,7 @@ await(struct lat *t, uint8_t i)
 		if (yes)
 			return true;
 		/* Only then there can be more. */
-		while (iw_engine_poll(t->p->engine) == 0 && peer_alive(t->p))
+		while (host_turn(&t->p->o->host, t->p->engine, true) == 0 && peer_alive(t->p))
 			;
 	}
 	return false;

@@ -19,6 +19,7 @@ struct server {
 	iw_cm_id listener;
 	bool set_up;           /* the first RUN record was answered: memory and places of QPs are there */
 	bool running;          /* a further one was, and no STOP yet */
+	uint32_t idle_us;      /* as this end was told; a client may want a run without sleep */
 	bool sending, stopped; /* both ways: this end's part has begun; the client waits for its end */
 	struct outflow out;
 	bool asked_to_stop; /* by another lcore */
@@ -90,7 +91,7 @@ is_sane(const struct record *r)
 }
 
 static void
-take_options(struct options *o, const struct record *r)
+take_options(struct options *o, const struct record *r, uint32_t idle_us)
 {
 	o->verb = (enum perf_verb)r->verb;
 	o->test = (enum perf_test)r->test;
@@ -105,6 +106,7 @@ take_options(struct options *o, const struct record *r)
 	o->both_ways = r->flags & RECORD_BOTH_WAYS;
 	o->srq = r->flags & RECORD_SRQ;
 	o->validate = r->flags & RECORD_VALIDATE;
+	o->host.idle_us = r->flags & RECORD_AWAKE ? 0 : idle_us;
 }
 
 /* What a run needs is there: the memory of the first record, which must not change hands while QPs use it. */
@@ -118,7 +120,7 @@ can_run(struct server *v, const struct record *r)
 	if (v->set_up)
 		return !v->sending && r->size <= v->peer.size && r->qps == o->qps && r->verb == (uint8_t)o->verb &&
 		       r->test == (uint8_t)o->test && r->rx_depth == o->rx_depth && r->tx_depth == o->tx_depth;
-	take_options(&v->o, r);
+	take_options(&v->o, r, v->idle_us);
 	return peer_make_memory(&v->peer, r->size) && peer_make_links(&v->peer);
 }
 
@@ -130,7 +132,7 @@ begin_run(struct server *v)
 	struct record answer = {.kind = can_run(v, r) ? RECORD_READY : RECORD_REFUSED, .size = r->size};
 
 	if (answer.kind == RECORD_READY) {
-		take_options(&v->o, r);
+		take_options(&v->o, r, v->idle_us);
 		v->running = v->set_up;
 		v->set_up = true;
 		v->stopped = false;
@@ -253,6 +255,7 @@ server_create(const struct options *o, const struct host *host)
 	if (!v)
 		return NULL;
 	v->o = *o;
+	v->idle_us = o->host.idle_us;
 	addr.port = o->peer.port;
 	if (!peer_init(&v->peer, &v->o, host->domain, host->engine)) {
 		server_destroy(v);
@@ -291,7 +294,7 @@ server_turn(struct server *v)
 	struct peer *p = &v->peer;
 
 	/* Nothing comes but by a poll that did something. */
-	if (iw_engine_poll(p->engine) == 0 && !v->sending)
+	if (host_turn(&v->o.host, p->engine, !v->sending) == 0 && !v->sending)
 		return;
 	while (p->control.up && peer_take_record(p))
 		take_record(v);

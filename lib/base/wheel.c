@@ -142,17 +142,18 @@ stop_next(const struct iw_wheel *w, struct stop *stop)
 	return found;
 }
 
-/* Empties a slot: to `due` what is due at now_tick, down or along what is not.  What is filed again goes to
- * another slot, so the loop ends. */
+/* Empties a slot: to `due` what is due at now_tick, down or along what is not.  What is filed again may come behind the
+ * last one of the same slot: out of tick 255 of one round into tick 255 of the next. */
 static void
 stop_spill(struct iw_wheel *w, const struct stop *stop, uint64_t now_tick)
 {
 	struct iw_list *list = &w->slot[stop->level][stop->index];
-	struct iw_link *n;
+	const struct iw_link *last = list->head.prev;
+	struct iw_link *n = NULL;
 
 	w->tick = stop->level == 0 ? stop->tick + 1 : stop->tick;
 	stop_clear(w, stop->level, stop->index);
-	while ((n = iw_list_pop(list)) != NULL) {
+	while (n != last && (n = iw_list_pop(list)) != NULL) {
 		struct iw_timer *t = iw_list_entry(n, struct iw_timer, link);
 
 		if (tick_up(t->at_ns) > now_tick) {

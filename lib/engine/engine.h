@@ -50,7 +50,7 @@ struct iw_engine {
 	struct rte_mbuf *spare; /* an mbuf that a QP had nothing for */
 	struct engine_counters counters;
 	struct iw_counter_list lent; /* by lib/port: what it counts */
-	void *port; /* lib/port's; NULL in tests */
+	void *port;                  /* lib/port's; NULL in tests */
 };
 
 /* env: pools and secret are copied; pools must outlive the engine.  NULL: memory is short. */
@@ -68,6 +68,13 @@ void engine_tick(struct iw_engine *e, uint64_t now_ns);
 uint32_t engine_deliver(struct iw_engine *e); /* events and CQ handlers; returns how many */
 uint32_t engine_tx(struct iw_engine *e, struct rte_mbuf **out, uint32_t max, uint64_t now_ns);
 uint64_t engine_deadline(const struct iw_engine *e);
+
+/* Neither frames nor QPs wait, nor events of theirs: a turn would do nothing but look at timers. */
+static inline bool
+engine_is_idle(const struct iw_engine *e)
+{
+	return tcp_is_idle(e->tcp) && rdmap_is_idle(e->rdmap);
+}
 
 /* The time for a call of the user's. */
 static inline uint64_t

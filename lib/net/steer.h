@@ -7,9 +7,9 @@
 #include <iwarp/cm.h>
 #include <stdint.h>
 
-#define STEER_KEY 40    /* octets: enough for the 36 of two IPv6 addresses and two ports */
+#define STEER_KEY 40     /* octets: enough for the 36 of two IPv6 addresses and two ports */
 #define STEER_TABLE 2048 /* entries at most */
-#define STEER_MAX 64    /* engines of one port */
+#define STEER_MAX 64     /* engines of one port */
 
 struct steer {
 	uint8_t key[STEER_KEY];

@@ -5,6 +5,7 @@
 #include "iw_time.h"
 #include "port_engine.h"
 #include "team.h"
+#include "wheel.h"
 
 #define CALLS_PER_POLL 32u
 #define HOST_PER_POLL 32u
@@ -19,13 +20,19 @@ tx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 	if (p->team)
 		n += team_carry(p, n);
 	port_tx_flush(&p->port, n, now_ns);
+	if (p->team)
+		team_ring(p, n);
 }
 
 static uint32_t
 run_calls(struct iw_engine *e, struct rte_ring *ring)
 {
 	struct port_call calls[CALLS_PER_POLL];
-	uint32_t n = rte_ring_dequeue_burst_elem(ring, calls, sizeof(calls[0]), CALLS_PER_POLL, NULL);
+	uint32_t n;
+
+	if (rte_ring_empty(ring))
+		return 0;
+	n = rte_ring_dequeue_burst_elem(ring, calls, sizeof(calls[0]), CALLS_PER_POLL, NULL);
 
 	e->in_handler = true;
 	for (uint32_t i = 0; i < n; i++)
@@ -75,6 +82,8 @@ rx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 	struct rte_mbuf *m[PORT_BURST], *host[HOST_PER_POLL];
 	uint32_t n = port_rx(&p->port, m, PORT_BURST), n_host = p->hostpath ? HOST_PER_POLL : 0;
 
+	if (n == 0)
+		return 0;
 	engine_rx(e, m, n, now_ns, host, &n_host);
 	for (uint32_t i = 0; i < n_host; i++)
 		hostpath_rx(p->hostpath, host[i], now_ns);
@@ -89,6 +98,14 @@ claim_addresses(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 		return;
 	p->claim = false;
 	net_own_claim(e->net, now_ns);
+}
+
+/* The last turn found nothing, nothing has come since, and no timer can be due before the wheels move on. */
+static bool
+is_idle(const struct iw_engine *e, const struct port_engine *p, uint64_t now_ns)
+{
+	return now_ns < p->idle_until && engine_is_idle(e) && p->port.n_backlog == 0 &&
+	       !(p->team && team_is_pending(p));
 }
 
 int
@@ -106,6 +123,8 @@ iw_engine_poll(struct iw_engine *engine)
 	engine->work = 0;
 	work = run_calls(engine, p->calls);
 	work += p->team ? team_rx(engine, p, now_ns) : rx(engine, p, now_ns);
+	if (work == 0 && is_idle(engine, p, now_ns))
+		return 0;
 	if (p->claim)
 		claim_addresses(engine, p, now_ns);
 	if (p->hostpath)
@@ -114,6 +133,7 @@ iw_engine_poll(struct iw_engine *engine)
 	engine_deliver(engine);
 	tx(engine, p, now_ns);
 	work += engine->work;
+	p->idle_until = work ? 0 : ((now_ns >> IW_WHEEL_TICK_SHIFT) + 1) << IW_WHEEL_TICK_SHIFT;
 	if (engine->destroy_asked)
 		port_engine_destroy(engine);
 	return (int)work;
@@ -143,9 +163,13 @@ int
 iw_engine_call(struct iw_engine *engine, void (*fn)(struct iw_engine *engine, void *arg), void *arg)
 {
 	struct port_call call = {.fn = fn, .arg = arg};
+	const struct port_engine *p;
 
 	if (!engine || !fn)
 		return -IW_E_INVAL;
-	return rte_ring_enqueue_elem(((struct port_engine *)engine->port)->calls, &call, sizeof(call)) ? -IW_E_NOMEM
-												       : 0;
+	p = engine->port;
+	if (rte_ring_enqueue_elem(p->calls, &call, sizeof(call)) != 0)
+		return -IW_E_NOMEM;
+	iw_bell_ring(p->bell);
+	return 0;
 }

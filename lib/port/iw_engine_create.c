@@ -6,6 +6,7 @@
 #include <rte_ring_elem.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "iw_addr.h"
 #include "iw_time.h"
@@ -137,6 +138,10 @@ make_calls(uint16_t port)
 void
 port_engine_fini(struct port_engine *p)
 {
+	if (p->epoll >= 0)
+		close(p->epoll);
+	if (p->own_bell.fd >= 0)
+		close(p->own_bell.fd);
 	port_close(&p->port);
 	rte_ring_free(p->calls);
 	if (p->team)
@@ -267,6 +272,7 @@ make_engine(struct making *k, uint32_t i)
 	e->clock = iw_engine_now;
 	p->claim = !params->no_claim;
 	e->notify = notify_eventfd;
+	rdmap_set_bell(e->rdmap, p->bell);
 	if (!params->no_host_path && i == 0)
 		p->hostpath = hostpath_create(e->net, e->env.data_pool, params->autoconf);
 	return p->hostpath || !params->autoconf ? 0 : no_lwip(k);
@@ -291,6 +297,12 @@ make(struct making *k)
 	for (uint32_t i = 0; i < k->n && err == 0; i++) {
 		k->p[i] = iw_env_alloc(sizeof(*k->p[i]));
 		err = k->p[i] ? 0 : -IW_E_NOMEM;
+		if (!err) {
+			k->p[i]->own_bell = (struct iw_bell){.fd = -1, .notify = notify_eventfd};
+			k->p[i]->bell = &k->p[i]->own_bell;
+			k->p[i]->epoll = -1;
+			k->p[i]->rx_interrupts = k->params->rx_interrupts;
+		}
 	}
 	if (!err)
 		err = make_ports(k);

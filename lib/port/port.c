@@ -125,6 +125,10 @@ configure(struct port *p, const struct iw_engine_params *params, const struct rt
 		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
 		rc = start(p->id, params, info, conf, queues, &what);
 	}
+	if (rc && conf->intr_conf.rxq) {
+		conf->intr_conf.rxq = 0;
+		rc = start(p->id, params, info, conf, queues, &what);
+	}
 	if (rc == -EINVAL && conf->rxmode.mtu > RTE_ETHER_MTU) {
 		/* Some drivers refuse the MTU and carry the frames all the same. */
 		conf->rxmode.mtu = RTE_ETHER_MTU;
@@ -246,6 +250,7 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 		conf = make_conf(&info, (params->mtu ? params->mtu : mtu) + p->tag_room, params->vlan != 0);
 		if (queues->n > 1)
 			port_steer_ask(&info, key, &conf);
+		conf.intr_conf.rxq = params->rx_interrupts;
 		rc = configure(p, params, &info, &conf, queues, why, why_len);
 		if (rc)
 			return rc;
@@ -332,6 +337,27 @@ port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
 		p->stuck_since = 0;
 	else
 		drop_stuck(p, now_ns);
+}
+
+bool
+port_wakes(const struct port *p, int epfd)
+{
+	return rte_eth_dev_rx_intr_ctl_q(p->id, p->queue, epfd, RTE_INTR_EVENT_ADD, NULL) == 0;
+}
+
+bool
+port_arm(const struct port *p)
+{
+	int rc = rte_eth_dev_rx_intr_enable(p->id, p->queue);
+
+	/* Some drivers have nothing to switch on. */
+	return (rc == 0 || rc == -ENOTSUP) && rte_eth_rx_queue_count(p->id, p->queue) <= 0;
+}
+
+void
+port_disarm(const struct port *p)
+{
+	rte_eth_dev_rx_intr_disable(p->id, p->queue);
 }
 
 struct iw_counter_list

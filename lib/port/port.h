@@ -55,6 +55,12 @@ struct port_queues {
  * `why` holds a line. */
 int port_open(struct port *p, const struct iw_engine_params *params, struct port_queues *queues, struct netif *nif,
 	      char *why, size_t why_len);
+/* Received frames make epfd readable once it is armed.  False: the port has no such interrupts. */
+bool port_wakes(const struct port *p, int epfd);
+/* False: frames wait already. */
+bool port_arm(const struct port *p);
+void port_disarm(const struct port *p);
+
 struct iw_counter_list port_counter_list(const struct port *p);
 
 /* Frees the backlog; stops and closes nothing that it did not start. */

@@ -3,6 +3,7 @@
 #ifndef PORT_ENGINE_H
 #define PORT_ENGINE_H
 
+#include "bell.h"
 #include "clock.h"
 #include "engine.h"
 #include "hostpath.h"
@@ -15,8 +16,15 @@ struct port_engine {
 	struct port port;
 	struct team *team; /* the engines of the port; NULL: there is one */
 	uint32_t number;   /* of these */
+	uint32_t carrier;  /* whose queue its frames leave by, when port.via is one's */
 	struct clock clock;
+	uint64_t idle_until; /* when nothing comes a turn need only look at timers, and not before this */
 	struct hostpath *hostpath;
+	struct iw_bell own_bell, *bell;           /* the latter: own, or the team's */
+	int epoll;                                /* for who waits; -1: not made yet */
+	bool rx_interrupts;                       /* were asked for */
+	bool frames_wake;                         /* received frames make it readable */
+	uint64_t touched;                         /* engines that were handed something since they were rung for */
 	bool claim;                               /* of the addresses is to begin when the link is up */
 	struct rte_ring *calls;                   /* of struct port_call, from other threads */
 	struct rte_mempool *data_pool, *ctl_pool; /* those made here; NULL: lent */

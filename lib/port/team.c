@@ -5,6 +5,7 @@
 #include <rte_ring.h>
 #include <rte_spinlock.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "port_pools.h"
 #include "shown.h"
@@ -15,6 +16,7 @@
 struct member {
 	struct rte_ring *in;  /* received by others */
 	struct rte_ring *out; /* to be sent by our queue; NULL: every engine has one */
+	struct iw_bell bell;
 	bool here;
 };
 
@@ -83,6 +85,7 @@ team_create(struct port_engine *const *p, uint32_t n, const struct port_queues *
 	rte_spinlock_init(&t->lock);
 	for (uint32_t i = 0; i < n && ok; i++) {
 		t->member[i].here = true;
+		t->member[i].bell = p[i]->own_bell;
 		t->member[i].in = make_ring(t, "in", i);
 		if (queues->n < n)
 			t->member[i].out = make_ring(t, "out", i);
@@ -97,6 +100,7 @@ team_create(struct port_engine *const *p, uint32_t n, const struct port_queues *
 	for (uint32_t i = 0; i < n; i++) {
 		p[i]->team = t;
 		p[i]->number = i;
+		p[i]->bell = &t->member[i].bell; /* who rings may do so when the engine is gone */
 		p[i]->port.started_here = false;
 	}
 	return t;
@@ -126,6 +130,9 @@ end(struct team *t)
 	if (t->stop)
 		rte_eth_dev_stop(t->port_id);
 	free_rings(t);
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->member[i].bell.fd >= 0)
+			close(t->member[i].bell.fd);
 	for (uint32_t i = 0; i < t->n_pools; i++)
 		port_pools_park(t->pools[i]);
 	iw_env_free(t);
@@ -184,6 +191,7 @@ hand(struct port_engine *p, uint32_t to, struct rte_mbuf *m)
 {
 	if (rte_ring_enqueue(p->team->member[to].in, m) == 0) {
 		p->port.n.handed_over++;
+		p->touched |= UINT64_C(1) << to;
 		return;
 	}
 	p->port.n.hand_lost++;
@@ -300,8 +308,10 @@ rx_handed(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 static void
 choose_way(struct port_engine *p, uint32_t lead)
 {
-	struct team *t = p->team;
+	const struct team *t = p->team;
 	uint32_t queue = p->number % t->queues, carrier = is_here(t, queue) ? queue : lead;
+
+	p->carrier = carrier;
 
 	p->port.queue = (uint16_t)(t->first_queue + queue);
 	p->port.via = carrier == p->number ? NULL : t->member[carrier].out;
@@ -334,4 +344,42 @@ team_carry(struct port_engine *p, uint32_t added)
 				   NULL);
 	p->port.n.carried += n;
 	return n;
+}
+
+void
+team_ring(struct port_engine *p, uint32_t sent)
+{
+	if (sent && p->port.via)
+		p->touched |= UINT64_C(1) << p->carrier;
+	while (p->touched) {
+		uint32_t to = (uint32_t)__builtin_ctzll(p->touched);
+
+		p->touched &= p->touched - 1;
+		iw_bell_ring(&p->team->member[to].bell);
+	}
+}
+
+bool
+team_is_pending(const struct port_engine *p)
+{
+	const struct member *m = &p->team->member[p->number];
+
+	return !rte_ring_empty(m->in) || (m->out && !rte_ring_empty(m->out));
+}
+
+bool
+team_has_queue(const struct port_engine *p)
+{
+	return p->number < p->team->queues;
+}
+
+bool
+team_minds_queues(const struct port_engine *p)
+{
+	if (lead_of(p->team) != p->number)
+		return false;
+	for (uint32_t q = 0; q < p->team->queues; q++)
+		if (!is_here(p->team, q))
+			return true;
+	return false;
 }

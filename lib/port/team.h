@@ -25,6 +25,14 @@ bool team_may_claim(struct port_engine *p);
 
 /* In place of a plain receive and transmit.  Returns frames. */
 uint32_t team_rx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns);
+/* Something waits for this engine; it has a queue of its own; it minds those of engines that are gone. */
+bool team_is_pending(const struct port_engine *p);
+bool team_has_queue(const struct port_engine *p);
+bool team_minds_queues(const struct port_engine *p);
+
+/* Wakes those that were handed something in this turn, and, if frames were sent, the one whose queue they leave by. */
+void team_ring(struct port_engine *p, uint32_t sent);
+
 /* Frames of others that are to leave by our queue: put at the port's tail behind `added` of ours; returns how many. */
 uint32_t team_carry(struct port_engine *p, uint32_t added);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
 
-    perf.py PERF loopback|conn|memif|engines|speed"""
+    perf.py PERF loopback|conn|memif|engines|idle|speed"""
 import csv
 import json
 import pathlib
@@ -221,9 +221,19 @@ def engines(perf):
     return report("engines on one lcore", found) | failed
 
 
+def idle(perf):
+    """Ends that sleep when idle: the run ends, and the line says what that costs."""
+    program = Program(perf, "--test", "lat", "-s", "8", "-n", "300", "--idle-sleep", "50", cores=2, memory=1024)
+    code = program.wait(120)
+    said = [line for line in program.lines["out"] if line.startswith("# --idle-sleep 50: ")]
+    print(*said, sep="\n")
+    found = list(problems(program, code, "lat", [8], iters=300))
+    return report("idle sleep", found if len(said) == 1 else found + [f"it says {said}"])
+
+
 def main():
     perf, kind = sys.argv[1:3]
-    return {"engines": engines, "loopback": loopback, "conn": connections, "memif": two_processes, "speed": speed}[kind](perf)
+    return {"idle": idle, "engines": engines, "loopback": loopback, "conn": connections, "memif": two_processes, "speed": speed}[kind](perf)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two dpdk-iwarp-app processes ping each other over one kind of DPDK port.
 
-    ports.py APP memif|af_packet|tap [ipv6|vlan|engines]
+    ports.py APP memif|af_packet|tap [ipv6|vlan|engines|idle]
 
-engines: a server with an engine on each of two lcores, which share the connections; ipv6: link-local addresses with the port's number; vlan: both in one 802.1Q VLAN.
+engines: a server with an engine on each of two lcores, which share the connections; idle: both sleep
+when there is nothing to do (tap has receive interrupts, the others have none); ipv6: link-local addresses with the port's number; vlan: both in one 802.1Q VLAN.
 
 Exit code 0: it worked; 77: it cannot run here, and why (in CI that is a failure: 1)."""
 import sys
@@ -36,7 +37,7 @@ def main():
     if over == "engines":
         with Pair({"memif": Memif, "af_packet": AfPacket, "tap": Tap}[kind]()) as pair:
             return engines(pair, app, kind)
-    more = {"vlan": (["--vlan", "7"],) * 2, "ipv6": (["--ip", "fe80::1/64"], ["--ip", "fe80::2/64"]), "": ([], [])}[over]
+    more = {"idle": (["--idle-sleep", "200"],) * 2, "vlan": (["--vlan", "7"],) * 2, "ipv6": (["--ip", "fe80::1/64"], ["--ip", "fe80::2/64"]), "": ([], [])}[over]
     address = "fe80::1%0" if over == "ipv6" else SERVER
     with Pair({"memif": Memif, "af_packet": AfPacket, "tap": Tap}[kind]()) as pair:
         server = pair.start(0, app, *more[0], "ping", "-s", "-C", "1", "-V")

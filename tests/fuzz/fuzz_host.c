@@ -10,6 +10,8 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 
+#define MBUFS 512 /* that an engine counts on */
+
 enum { ETH = 14, IP = 20, TCP = 20 };
 
 static const uint8_t eth[ETH] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
@@ -56,6 +58,8 @@ fuzz_host_open(struct fuzz_host *h)
 	h->now_ns = 1000 * IW_SEC;
 	h->data_pool = env.data_pool = mbufpool_create("data", 2048, 0);
 	h->ctl_pool = env.ctl_pool = mbufpool_create("ctl", 1024, 0);
+	/* What tcp sizes its queues by: making and clearing them is most of a run. */
+	h->data_pool->size = h->ctl_pool->size = MBUFS;
 	params.nif.addr = iw_addr_from_v4(0xc0000201, 0);
 	h->domain = domains_get(env.secret);
 	h->engine = engine_create(h->domain, &env, &params, h->now_ns);

@@ -68,11 +68,16 @@ TESTED_BY = {
     "lib/port/iw_cm.c": "tests/eal/test_engines.c",
     "lib/port/iw_domain.c": "tests/eal/test_create.c",
     "lib/port/iw_engine.c": "tests/eal/test_engine.c",
+    "lib/port/iw_engine_create.c": "tests/eal/test_create.c",
+    "lib/port/iw_engine_sleep.c": "tests/eal/test_sleep.c",
+    "lib/port/iw_engines.c": "tests/eal/test_team.c",
     "lib/port/nic_verbs_none.c": "tests/unit/port/test_nic.c",
     "lib/port/port.c": "tests/eal/test_create.c",
     "lib/port/port_caps.c": "tests/eal/test_create.c",
     "lib/port/port_pools.c": "tests/eal/test_create.c",
     "lib/port/port_probe.c": "tests/eal/test_create.c",
+    "lib/port/port_steer.c": "tests/eal/test_team.c",
+    "lib/port/team.c": "tests/eal/test_team.c",
     "lib/port/wire.c": "tests/eal/test_create.c",
 }
 # Text that may stand nowhere in code.

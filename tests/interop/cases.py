@@ -18,6 +18,7 @@ VARIANTS, MTUS = ("siw", "siw-crc", "siw-p2p", "siw-gso"), (1500, 9000)
 SIZES, ROUNDS, ROW, LONG_ROW = (23, 64, 1448, 4096, 65535), 100, 20, 200
 ROUNDS_SHORT = 3
 LATE, SILENCE, SHORT = 25, 3, 10  # seconds
+SMOKE_ENDS = ("rejects", "terminate-received", "reset-guest-server-kill")
 KILLED = 128 + 9  # as the shell puts it
 ROLES = ("guest-client", "guest-server")
 
@@ -211,7 +212,7 @@ def exchanges(variant, mtu, crc):
 def endings(variant, mtu):
     """Connections that do not come about, or end otherwise than by the client; the guest does not survive the last."""
     def make(name, run):
-        return Case(variant, mtu, f"{variant}/{mtu}/ends/{name}", False, True, run)
+        return Case(variant, mtu, f"{variant}/{mtu}/ends/{name}", name in SMOKE_ENDS, True, run)
 
     for what in (nobody_here, rejected, rejects, terminate_sent, terminate_received):
         yield make(what.__name__.replace("_", "-"), what)

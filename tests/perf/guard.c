@@ -31,18 +31,20 @@ struct scenario {
 	enum iw_wr_opcode opcode;
 	uint32_t size;
 	uint16_t mtu;
+	bool idle;      /* turns in which nothing comes and nothing goes, of a connected engine: each is a message */
 	bool alternate; /* the next message goes when the one before has come, and the other way */
 };
 
 static const struct scenario scenarios[] = {
-	{"write_64", IW_WR_RDMA_WRITE, 64, 9000, false},
-	{"send_64", IW_WR_SEND, 64, 9000, false},
-	{"read_64", IW_WR_RDMA_READ, 64, 9000, false},
-	{"write_64k_mtu_9000", IW_WR_RDMA_WRITE, MESSAGE, 9000, false},
-	{"write_64k_mtu_1500", IW_WR_RDMA_WRITE, MESSAGE, 1500, false},
-	{"read_64k_mtu_9000", IW_WR_RDMA_READ, MESSAGE, 9000, false},
-	{"send_64k_mtu_9000", IW_WR_SEND, MESSAGE, 9000, false},
-	{"ping_8", IW_WR_SEND, 8, 9000, true},
+	{"write_64", IW_WR_RDMA_WRITE, 64, 9000, false, false},
+	{"send_64", IW_WR_SEND, 64, 9000, false, false},
+	{"read_64", IW_WR_RDMA_READ, 64, 9000, false, false},
+	{"write_64k_mtu_9000", IW_WR_RDMA_WRITE, MESSAGE, 9000, false, false},
+	{"write_64k_mtu_1500", IW_WR_RDMA_WRITE, MESSAGE, 1500, false, false},
+	{"read_64k_mtu_9000", IW_WR_RDMA_READ, MESSAGE, 9000, false, false},
+	{"send_64k_mtu_9000", IW_WR_SEND, MESSAGE, 9000, false, false},
+	{"ping_8", IW_WR_SEND, 8, 9000, false, true},
+	{"idle_turn", IW_WR_RDMA_WRITE, 1, 9000, true, false},
 };
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
@@ -242,6 +244,13 @@ alternate(const struct scenario *s, uint64_t n)
 }
 
 static void
+idle(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		turn(&ends[0], &ends[1]);
+}
+
+static void
 destroy(struct end *e)
 {
 	for (uint32_t i = 0; i < e->frames; i++)
@@ -265,11 +274,13 @@ run(const struct scenario *s, uint64_t n)
 	for (uint32_t i = 0; i < 2 * DEPTH; i++)
 		if (s->opcode == IW_WR_SEND)
 			i < DEPTH ? post_recv(&ends[0]) : post_recv(&ends[1]);
-	if (s->alternate)
+	if (s->idle)
+		idle(n);
+	else if (s->alternate)
 		alternate(s, n);
 	else
 		stream(s, n);
-	if (s->opcode != IW_WR_RDMA_READ && memcmp(ends[1].memory + MESSAGE, ends[0].memory, s->size) != 0)
+	if (!s->idle && s->opcode != IW_WR_RDMA_READ && memcmp(ends[1].memory + MESSAGE, ends[0].memory, s->size) != 0)
 		die("the data is not there");
 	if (s->opcode == IW_WR_RDMA_READ && memcmp(ends[0].memory, ends[1].memory + MESSAGE, s->size) != 0)
 		die("the data is not there");

@@ -90,7 +90,8 @@ SCRIPT(test_T26, LISTEN, CALL(ports));
 static void
 test_T26_exhausted(void **state)
 {
-	const struct tcp_params many = {.max_conns = 32770, .max_listeners = 1, .max_timewait = 8, .max_ooo_mbufs = 8};
+	const struct tcp_params many = {
+		.max_conns = 32770, .max_flights = 32770, .max_listeners = 1, .max_timewait = 8, .max_ooo_mbufs = 8};
 	struct iw_addr any = {0}, peer = wire_addr(WIRE_PEER, 3333), other = wire_addr(WIRE_PEER, 3334);
 	struct tcp_info info = {0}, again = {0};
 	uint32_t conn, first = 0, n = 0;

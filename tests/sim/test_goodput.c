@@ -4,6 +4,7 @@
  * timestamps or the timing wheel wrap.
  *     test_goodput        a slice of the grid
  *     test_goodput all    the whole grid, every start
+ *     test_goodput one CELL START   one run, by their numbers
  *     test_goodput print  the whole grid once, as a table to copy */
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,6 +289,9 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_grid)};
 
 	whole = argc > 1 && strcmp(argv[1], "all") == 0;
+	if (argc > 3 && strcmp(argv[1], "one") == 0)
+		return !check(&cells[strtoul(argv[2], NULL, 0) % (sizeof(cells) / sizeof(cells[0]))],
+			      (enum start)(strtoul(argv[3], NULL, 0) % STARTS));
 	if (argc > 1 && strcmp(argv[1], "print") == 0) {
 		print_grid();
 		return 0;

@@ -49,6 +49,7 @@ struct iw_engine_params {
 	struct rte_mempool *ctl_pool;
 	uint32_t num_mbufs;        /* for the pools it makes; 0: by max_conns and ring sizes */
 	uint16_t rx_ring, tx_ring; /* descriptors; 0: 1024 */
+	bool rx_interrupts;        /* ask the port for them, for iw_engine_arm(); not all have them */
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
 	bool profile_datacenter;   /* RTO floor 5 ms, DCTCP: for switches that mark early, and both ends alike */
 	uint32_t fpdu_timeout_ms;  /* for an FPDU that a peer has begun to be finished, else its stream is reset; should
@@ -98,6 +99,17 @@ int iw_engine_poll(struct iw_engine *engine);
 /* When the next timer is due, in nanoseconds of iw_engine_now(); IW_NO_DEADLINE: none. */
 uint64_t iw_engine_next_deadline(const struct iw_engine *engine);
 uint64_t iw_engine_now(const struct iw_engine *engine);
+
+/* For who wants the core back when there is nothing to do, after a poll that returned 0.  arm: a descriptor to wait for
+ * (epoll, poll: readable), until iw_engine_next_deadline() at most; calls, posts from other threads and what other
+ * engines hand over make it readable, received frames when *frames: else poll again after a time of your choice.  Then
+ * disarm, and poll.  The engine's thread.  -IW_E_BUSY: there is something to poll for; -IW_E_NOMEM: no descriptor to be
+ * had. */
+int iw_engine_arm(struct iw_engine *engine, bool *frames);
+void iw_engine_disarm(struct iw_engine *engine);
+/* All of that: sleeps until there is something to do, and where frames do not wake at most blind_ns.  0, or
+ * -IW_E_INVAL, -IW_E_NOMEM. */
+int iw_engine_sleep(struct iw_engine *engine, uint64_t blind_ns);
 
 /* Runs fn(engine, arg) inside the engine's next poll, or first thing in its destruction.  From any thread.
  * -IW_E_NOMEM: the ring is full. */

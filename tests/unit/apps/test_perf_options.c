@@ -46,6 +46,38 @@ test_defaults(void **state)
 	assert_true(o.size == 2 && o.iters == 1000 && o.tx_depth == 1 && o.cq_mod == 1 && o.inline_size == 220);
 }
 
+/* As perftest's programs are called; what is said of verb and test counts more. */
+static void
+test_names(void **state)
+{
+	static const struct {
+		const char *name;
+		enum perf_verb verb;
+		enum perf_test test;
+	} rows[] = {
+		{"dpdk-iwarp-perf", PERF_WRITE, PERF_BW},
+		{"dpdk-iwarp-read-lat", PERF_READ, PERF_LAT},
+		{"/usr/bin/ib_send_bw", PERF_SEND, PERF_BW},
+		{"./iw_write_lat", PERF_WRITE, PERF_LAT},
+		{"/opt/read_lat/dpdk-iwarp-perf", PERF_WRITE, PERF_BW},
+		{"ib_atomic_lat", PERF_ATOMIC, PERF_LAT},
+		{"read_lat", PERF_WRITE, PERF_BW},
+		{"", PERF_WRITE, PERF_BW},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *argv[] = {(char *)(uintptr_t)rows[i].name, "--test", "bw", NULL};
+		struct options o;
+
+		assert_true(options_parse(1, argv, &o));
+		assert_int_equal(o.verb, rows[i].verb);
+		assert_int_equal(o.test, rows[i].test);
+		assert_true(options_parse(3, argv, &o));
+		assert_int_equal(o.test, PERF_BW);
+	}
+}
+
 static void
 test_letters(void **state)
 {
@@ -199,9 +231,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_letters),
-		cmocka_unit_test(test_words),    cmocka_unit_test(test_letters_that_mean_nothing_here),
-		cmocka_unit_test(test_modes),    cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_letters_that_mean_nothing_here),
+		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

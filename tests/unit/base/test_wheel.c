@@ -267,6 +267,32 @@ test_cancel_clears_the_deadline(void **state)
 	assert_null(iw_wheel_due(&wheel, IW_SEC));
 }
 
+/* The last slot of a round, and timers in it that were moved to the last one of the next: it is the same slot. */
+static void
+test_moved_by_one_round(void **state)
+{
+	static const uint64_t rounds[] = {1, 3, 256, 65536, UINT64_C(1) << 24, UINT64_C(3) << 24};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+		uint64_t end = 256 * rounds[i] - 1;
+		struct iw_timer t[2];
+
+		memset(t, 0, sizeof(t));
+		iw_wheel_init(&wheel, (end - 9) * TICK);
+		for (uint32_t k = 0; k < 2; k++) {
+			iw_wheel_arm(&wheel, &t[k], end * TICK);
+			iw_wheel_arm(&wheel, &t[k], (end + 256) * TICK - k);
+		}
+		assert_null(iw_wheel_due(&wheel, end * TICK));
+		assert_true(iw_wheel_deadline(&wheel) > end * TICK);
+		assert_null(iw_wheel_due(&wheel, (end + 256) * TICK - 1));
+		assert_ptr_equal(iw_wheel_due(&wheel, (end + 256) * TICK), &t[0]);
+		assert_ptr_equal(iw_wheel_due(&wheel, (end + 256) * TICK), &t[1]);
+		assert_int_equal(iw_wheel_deadline(&wheel), IW_NEVER);
+	}
+}
+
 int
 main(void)
 {
@@ -277,6 +303,7 @@ main(void)
 		cmocka_unit_test(test_due_ones_can_be_moved_and_cancelled),
 		cmocka_unit_test(test_armed_for_the_past_comes_once_a_tick),
 		cmocka_unit_test(test_cancel_clears_the_deadline),
+		cmocka_unit_test(test_moved_by_one_round),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
