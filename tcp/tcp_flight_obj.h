@@ -78,7 +78,7 @@ struct tcp_flight_kept {
 	bool reordering_seen : 1, dsack_seen : 1, mtu_proven : 1;
 };
 
-#define TCP_PMTU_PROVEN 4u /* segments that have got through: the MTU is proven */
+#define TCP_PMTU_PROVEN 4u   /* segments that have got through: the MTU is proven */
 #define TCP_FLIGHT_RTT_NS 16 /* TCP_RTO_MAX_NS in 32 bits */
 
 /* Of one engine. */
