@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm.h"
+#include "cm_face.h"
 
 #include <iwarp/err.h>
 

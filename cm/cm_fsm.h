@@ -4,7 +4,7 @@
 #ifndef CM_FSM_H
 #define CM_FSM_H
 
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 #include <iwarp/err.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #ifndef CM_ID_H
 #define CM_ID_H
 
-#include "cm.h"
+#include "cm_face.h"
 #include "cm_fsm.h"
 #include "counter.h"
 #include "list.h"

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "mpa_hdr.h"
-#include "rdmap.h"
 #include "rdmap_err.h"
+#include "rdmap_face.h"
 
 /* What this side wants and can do. */
 struct mpa_neg_local {

@@ -4,8 +4,8 @@
 #define QP_H
 
 #include "qp_obj.h"
-#include "rdmap.h"
 #include "rdmap_err.h"
+#include "rdmap_face.h"
 
 /* The state's only writer: takes the step and does what the table asks for. */
 void qp_event(struct iw_qp *qp, enum qp_fsm_event event);

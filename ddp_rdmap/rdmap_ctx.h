@@ -8,8 +8,8 @@
 #include "env.h"
 #include "list.h"
 #include "pool.h"
-#include "rdmap.h"
 #include "rdmap_err.h"
+#include "rdmap_face.h"
 #include "ring.h"
 #include "wheel.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The room's face: what is not the business of one file alone. */
-#include "tcp.h"
+#include "tcp_face.h"
 
 #include <assert.h>
 #include <iwarp/err.h>

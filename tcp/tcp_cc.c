@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "len.h"
-#include "tcp.h"
+#include "tcp_face.h"
 
 #define IW_SEGMENTS 10
 #define IW_OCTETS 14600

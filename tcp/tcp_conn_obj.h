@@ -9,8 +9,8 @@
 
 #include "iw_addr.h"
 #include "list.h"
-#include "net.h"
-#include "tcp.h"
+#include "net_face.h"
+#include "tcp_face.h"
 #include "tcp_flight_obj.h"
 #include "tcp_fsm.h"
 #include "tcp_rcvbuf.h"

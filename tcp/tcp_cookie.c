@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "seq.h"
-#include "tcp.h"
+#include "tcp_face.h"
 
 #define MSS_BITS 3
 #define SLOT_BIT (1u << MSS_BITS)

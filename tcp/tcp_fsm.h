@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "tcp.h"
+#include "tcp_face.h"
 
 #define TCP_STATES (TCP_TIME_WAIT + 1)
 

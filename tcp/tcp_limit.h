@@ -6,7 +6,7 @@
 #ifndef TCP_LIMIT_H
 #define TCP_LIMIT_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
 #ifndef TCP_LISTEN_H
 #define TCP_LISTEN_H
 
-#include "tcp.h"
 #include "tcp_conn_obj.h"
+#include "tcp_face.h"
 #include "tcp_listener.h"
 #include "tcp_rx_seg.h"
 

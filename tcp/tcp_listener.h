@@ -3,7 +3,7 @@
 #ifndef TCP_LISTENER_H
 #define TCP_LISTENER_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <stdint.h>
 
 #include "list.h"

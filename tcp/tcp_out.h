@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "net.h"
+#include "net_face.h"
 #include "tcp_conn_obj.h"
 #include "tcp_hdr.h"
 

@@ -6,7 +6,7 @@
 #include <rte_mbuf.h>
 #include <stdint.h>
 
-#include "net.h"
+#include "net_face.h"
 #include "tcp_hdr.h"
 #include "tcp_tuple.h"
 

@@ -6,7 +6,7 @@
 #ifndef TCP_STRAY_H
 #define TCP_STRAY_H
 
-#include "tcp.h"
+#include "tcp_face.h"
 #include "tcp_rx_seg.h"
 
 /* A segment without connection and TIME_WAIT record.  True: it goes away, and its mbuf with it. */

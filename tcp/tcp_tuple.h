@@ -4,7 +4,7 @@
 #ifndef TCP_TUPLE_H
 #define TCP_TUPLE_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What may go now: the windows of peer and congestion control, silly-window avoidance, probes, owed ACKs.  The calls
- * of the face (tcp_tx_grant, tcp_tx_append, tcp_tx_emit) are declared in tcp.h. */
+ * of the face (tcp_tx_grant, tcp_tx_append, tcp_tx_emit) are declared in tcp_face.h. */
 #ifndef TCP_TX_H
 #define TCP_TX_H
 

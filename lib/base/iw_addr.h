@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* struct iw_addr of the public API: families and comparison.  Text forms are iw_addr_parse() and
- * iw_addr_format() of iwarp/cm.h. */
+ * iw_addr_format() of iwarp/addr.h. */
 #ifndef IW_ADDR_H
 #define IW_ADDR_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

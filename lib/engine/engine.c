@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine.h"
+#include "engine_face.h"
 
 #include <string.h>
 

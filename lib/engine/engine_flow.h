@@ -3,7 +3,7 @@
 #ifndef ENGINE_FLOW_H
 #define ENGINE_FLOW_H
 
-#include "engine.h"
+#include "engine_face.h"
 
 /* Serves every connection on tcp's ready list once: octets to cm (start-up) or to the QP, then what ended. */
 void engine_streams(struct iw_engine *e);

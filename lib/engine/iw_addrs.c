@@ -2,7 +2,7 @@
 /* The addresses of an engine, for its user. */
 #include <string.h>
 
-#include "engine.h"
+#include "engine_face.h"
 
 int
 iw_engine_addrs(const struct iw_engine *engine, struct iw_addr_info *addrs, int max)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public calls of <iwarp/cm.h>: check arguments, call the room. */
-#include "engine.h"
+/* Public calls of <iwarp/connect.h>: check arguments, call the room. */
+#include "engine_face.h"
 #include "iw_addr.h"
 
 iw_cm_id

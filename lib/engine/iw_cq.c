@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Public calls about CQs that need the engine. */
-#include "engine.h"
+#include "engine_face.h"
 
 struct iw_cq *
 iw_cq_create(struct iw_engine *engine, uint32_t depth, iw_cq_handler handler, void *context)

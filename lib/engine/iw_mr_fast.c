@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Public calls that make what work requests map and bind. */
-#include "engine.h"
+#include "engine_face.h"
 
 struct iw_mr *
 iw_mr_create_fast(struct iw_engine *engine, struct iw_pd *pd, uint32_t max_iov, int *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Public calls about QPs that concern more than their own room. */
-#include "engine.h"
+#include "engine_face.h"
 
 struct iw_qp *
 iw_qp_create(struct iw_engine *engine, struct iw_pd *pd, const struct iw_qp_attr *attr, int *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Public calls about SRQs that need the engine. */
-#include "engine.h"
+#include "engine_face.h"
 
 struct iw_srq *
 iw_srq_create(struct iw_engine *engine, struct iw_pd *pd, const struct iw_srq_attr *attr, int *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The counters of every room, as one list. */
-#include "engine.h"
+#include "engine_face.h"
 
 static struct iw_counter_list
 own_counters(const struct iw_engine *e)

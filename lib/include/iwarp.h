@@ -7,8 +7,8 @@
 #ifndef IWARP_H
 #define IWARP_H
 
-#include <iwarp/cm.h>
-#include <iwarp/engine.h>
+#include <iwarp/connect.h>
+#include <iwarp/engines.h>
 #include <iwarp/err.h>
 #include <iwarp/stats.h>
 #include <iwarp/verbs.h>

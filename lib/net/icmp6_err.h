@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "ipv6.h"
-#include "net.h"
 #include "net_counters.h"
+#include "net_face.h"
 
 /* An ICMPv6 message of a type below ICMP6_INFO whose checksum is good.  true: err is filled, but for the scopes of its
  * addresses; false: dropped and counted. */

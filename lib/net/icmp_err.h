@@ -7,8 +7,8 @@
 #include <rte_mbuf.h>
 #include <stdint.h>
 
-#include "net.h"
 #include "net_counters.h"
+#include "net_face.h"
 
 enum icmp_kind {
 	ICMP_DROP,  /* counted */

@@ -6,7 +6,7 @@
 #include "cksum.h"
 #include "iw_addr.h"
 #include "l4_hdr.h"
-#include "net.h"
+#include "net_face.h"
 
 struct ipv4_if
 ipv4_if_from(const struct netif *nif, uint32_t own, uint8_t prefix_len)

@@ -6,7 +6,7 @@
 
 #include "ipv6_ext.h"
 #include "l4_hdr.h"
-#include "net.h"
+#include "net_face.h"
 
 const uint8_t ipv6_all_nodes[16] = {0xff, 0x02, [15] = 1};
 const uint8_t ipv6_any[16];

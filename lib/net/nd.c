@@ -3,7 +3,7 @@
 
 #include "cksum.h"
 #include "eth.h"
-#include "net.h"
+#include "net_face.h"
 
 #define HOP_LIMIT 255 /* proves that the sender is on the link (RFC 4861 §3.1) */
 

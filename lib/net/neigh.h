@@ -13,7 +13,7 @@
 #ifndef NEIGH_H
 #define NEIGH_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>

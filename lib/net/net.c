@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net.h"
+#include "net_face.h"
 
 #include "cksum.h"
 #include "iw_addr.h"

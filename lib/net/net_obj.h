@@ -8,8 +8,8 @@
 #include "ipv4.h"
 #include "ipv6.h"
 #include "neigh.h"
-#include "net.h"
 #include "net_counters.h"
+#include "net_face.h"
 #include "outq.h"
 #include "own.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Our own addresses, the sending half: own.c decides, this says it by ARP and ND.  Calls for other rooms are in net.h.
+/* Our own addresses, the sending half: own.c decides, this says it by ARP and ND.  Calls for other rooms are in
+ * net_face.h.
  */
 #ifndef NET_OWN_H
 #define NET_OWN_H

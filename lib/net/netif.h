@@ -3,7 +3,7 @@
 #ifndef NETIF_H
 #define NETIF_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net.h"
+#include "net_face.h"
 
 struct outq {
 	uint32_t head, tail; /* frames ever put and taken */

@@ -11,7 +11,7 @@
 #ifndef OWN_H
 #define OWN_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -9,7 +9,7 @@
 #include "ipv4_hdr.h"
 #include "ipv6_ext.h"
 #include "ipv6_hdr.h"
-#include "net.h"
+#include "net_face.h"
 
 #define LONGEST 60 /* of the headers that are looked at, octets */
 

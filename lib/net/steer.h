@@ -4,7 +4,7 @@
 #ifndef STEER_H
 #define STEER_H
 
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 #include <stdint.h>
 
 #define STEER_KEY 40     /* octets: enough for the 36 of two IPv6 addresses and two ports */

@@ -9,7 +9,7 @@
 #include <rte_mbuf.h>
 #include <stdint.h>
 
-#include "net.h"
+#include "net_face.h"
 
 struct hostpath;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public calls of <iwarp/engine.h> that make an id in another engine, whichever thread polls that: each is a letter
+/* Public calls of <iwarp/engines.h> that make an id in another engine, whichever thread polls that: each is a letter
  * that iw_engine_call() takes there. */
 #include "port_engine.h"
 

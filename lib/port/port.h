@@ -10,6 +10,7 @@
 
 #include "counter.h"
 #include "netif.h"
+#include "port_queues.h"
 
 #define PORT_BURST 64
 #define PORT_BACKLOG 256
@@ -39,15 +40,6 @@ struct port {
 	uint64_t stuck_since; /* 0: not stuck */
 	struct port_counters n;
 	struct rte_mbuf *backlog[PORT_BACKLOG];
-};
-
-/* Queue pairs of a port: for so many engines; how many there are of them is filled in, and how they are steered. */
-struct port_queues {
-	uint32_t engines;
-	struct rte_mempool *const *pools; /* of each */
-	uint32_t n;                       /* <= engines */
-	enum iw_steering steering;
-	struct steer *steer; /* filled in when there are several engines; else NULL */
 };
 
 /* Configures and starts params->port_id (unless the caller did) and fills in what the rooms must know about it.  A port

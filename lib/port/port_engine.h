@@ -5,7 +5,7 @@
 
 #include "bell.h"
 #include "clock.h"
-#include "engine.h"
+#include "engine_face.h"
 #include "hostpath.h"
 #include "port.h"
 

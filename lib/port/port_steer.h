@@ -6,7 +6,7 @@
 
 #include <rte_ethdev.h>
 
-#include "port.h"
+#include "port_queues.h"
 #include "steer.h"
 
 #define PORT_STEER_KEY_MAX 64 /* octets; the longest that drivers have is 52 */

@@ -7,10 +7,10 @@
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
-#include "net.h"
+#include "net_face.h"
 #include "seq.h"
-#include "tcp.h"
 #include "tcp_conn.h"
+#include "tcp_face.h"
 #include "tcp_loss.h"
 #include "tcp_pvt.h"
 

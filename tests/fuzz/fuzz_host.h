@@ -4,7 +4,7 @@
 #ifndef FUZZ_HOST_H
 #define FUZZ_HOST_H
 
-#include "engine.h"
+#include "engine_face.h"
 
 #define FUZZ_PORT 4791
 

@@ -5,7 +5,7 @@
 #define FUZZ_WORLD_H
 
 #include "env.h"
-#include "rdmap.h"
+#include "rdmap_face.h"
 
 #define FUZZ_ARENA 65536u /* at FUZZ_BASE */
 #define FUZZ_BASE UINT64_C(0x200000000000)

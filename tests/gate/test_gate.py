@@ -65,7 +65,7 @@ PLANTED = (
     ("sizes", "tcp/tcp_x.c", "".join(function(f"tcp_x{i}", 4 if i < 40 else 46) for i in range(50)),
      "p90 of function lines is 46"),
     ("cycles", "tcp/tcp_rx.h", CLEAN["tcp/tcp_rx.h"].replace("int tcp_rx", '#include "tcp.h"\nint tcp_rx'),
-     "tcp/tcp_rx.h:5: include cycle: tcp/tcp_rx -> tcp/tcp.h"),
+     "tcp/tcp_rx.h:5: include cycle: tcp_rx -> tcp"),
     ("names", "tcp/tcp_x.c", function("stray", 4), "tcp/tcp_x.c:3: stray does not start with its file's stem"),
     ("clauses", "docs/rfc/1.md", "| a | `tcp_gone` | test_x |\n", "docs/rfc/1.md:1: no function tcp_gone"),
     ("clauses", "docs/rfc/1.md", "| a | `tcp_rx` (tcp.c) | test_x |\n", "tcp_rx is not in tcp.c"),

@@ -11,7 +11,7 @@
 #include "mpa_hdr.h"
 #include "oracle_seen.h"
 #include "qp_obj.h"
-#include "rdmap.h"
+#include "rdmap_face.h"
 
 #define QPS 512
 #define DEPTH 8192 /* requests under way in one queue */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls that the linker leads here (ld --wrap), so that every test that is linked with simdep is watched. */
 #include "oracle_seen.h"
-#include "rdmap.h"
+#include "rdmap_face.h"
 
 struct iw_mr *__real_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);
 struct iw_mr *__wrap_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);

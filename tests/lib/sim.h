@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine.h"
+#include "engine_face.h"
 
 #define SIM_HOSTS 4
 #define SIM_FRAMES 16384

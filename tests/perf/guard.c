@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "domain.h"
-#include "engine.h"
+#include "engine_face.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"

@@ -17,7 +17,7 @@
 
 #include "cm_id.h"
 #include "domain.h"
-#include "engine.h"
+#include "engine_face.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"

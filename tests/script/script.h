@@ -8,8 +8,8 @@
 #define SCRIPT_H
 
 #include "iw_time.h"
-#include "net.h"
-#include "tcp.h"
+#include "net_face.h"
+#include "tcp_face.h"
 #include "wire.h"
 
 #define SCRIPT_QUEUE 512

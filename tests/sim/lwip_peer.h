@@ -4,7 +4,7 @@
 #ifndef LWIP_PEER_H
 #define LWIP_PEER_H
 
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -16,8 +16,8 @@
 #include "iw_time.h"
 #include "lwip_peer.h"
 #include "mbufpool.h"
-#include "net.h"
-#include "tcp.h"
+#include "net_face.h"
+#include "tcp_face.h"
 #include "wire.h"
 
 #define FRAMES 2048

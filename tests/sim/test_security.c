@@ -18,7 +18,7 @@
 #include "mr_obj.h"
 #include "oracle.h"
 #include "raw.h"
-#include "rdmap.h"
+#include "rdmap_face.h"
 #include "victim.h"
 
 static struct sim *s;

@@ -5,7 +5,7 @@
 #ifndef CMSIM_H
 #define CMSIM_H
 
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 #include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +16,14 @@
 
 #include <cmocka.h>
 
-#include "cm.h"
+#include "cm_face.h"
 #include "crc32c.h"
 #include "iw_time.h"
 #include "mbufpool.h"
-#include "net.h"
-#include "rdmap.h"
+#include "net_face.h"
 #include "rdmap_err.h"
-#include "tcp.h"
+#include "rdmap_face.h"
+#include "tcp_face.h"
 
 #define CMSIM_LOG 512
 #define CMSIM_FRAMES 1024

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "rdmap.h"
+#include "rdmap_face.h"
 #include "rdmap_hdr.h"
 
 static bool inside;

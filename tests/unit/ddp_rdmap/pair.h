@@ -10,7 +10,7 @@
 
 #include "ddp_hdr.h"
 #include "env.h"
-#include "rdmap.h"
+#include "rdmap_face.h"
 
 #define PAIR_ARENA (4u << 20)
 #define PAIR_STREAM (8u << 20)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "domain.h"
-#include "rdmap.h"
+#include "rdmap_face.h"
 
 static const uint8_t secret[IW_SECRET_LEN] = {7};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two QPs back to back: every verb, size and cut, octet for octet. */
-#include "rdmap.h"
+#include "rdmap_face.h"
 
 #include <iwarp/err.h>
 #include <setjmp.h>

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "domain.h"
-#include "engine.h"
+#include "engine_face.h"
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "pair.h"

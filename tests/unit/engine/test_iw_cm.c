@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments and states of the calls of <iwarp/cm.h>: every error of the contract, and nothing changes by one. */
+/* Arguments and states of the calls of <iwarp/connect.h>: every error of the contract, and nothing changes by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

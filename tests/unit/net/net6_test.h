@@ -3,7 +3,7 @@
 #ifndef NET6_TEST_H
 #define NET6_TEST_H
 
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 
 #include "net_test.h"
 

@@ -3,7 +3,7 @@
 #ifndef NET_ROOM_H
 #define NET_ROOM_H
 
-#include "net.h"
+#include "net_face.h"
 
 #include <iwarp/err.h>
 

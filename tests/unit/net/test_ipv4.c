@@ -2,7 +2,7 @@
 #include "ipv4.h"
 
 #include "iw_addr.h"
-#include "net.h"
+#include "net_face.h"
 #include "net_test.h"
 
 static struct rte_mempool *pool;

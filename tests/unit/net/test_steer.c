@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 #include <rte_thash.h>
 
 #include "steer.h"

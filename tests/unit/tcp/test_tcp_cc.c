@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all algorithms share: RFC 6928 §2, RFC 3465, RFC 5681 §3.1 and §4.1. */
-#include "tcp.h"
 #include "tcp_cc.h"
+#include "tcp_face.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connection object: what a SYN sets, opening and its errors, ends, release (tcp.h, tcp_conn.h). */
+/* The connection object: what a SYN sets, opening and its errors, ends, release (tcp_face.h, tcp_conn.h). */
 #include "tcpscript.h"
 
 #define HOST(x) ((x).sim.h[0].tcp)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listeners, backlog, passive opening (RFC 9293 §3.10.7.2; tcp.h). */
+/* Listeners, backlog, passive opening (RFC 9293 §3.10.7.2; tcp_face.h). */
 #include "tcpscript.h"
 
 #define HOST(x) ((x).sim.h[0].tcp)

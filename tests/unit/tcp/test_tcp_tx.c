@@ -97,7 +97,7 @@ test_records_run_out(void **state)
 	script_fini(&x);
 }
 
-/* One record is one segment; a FIN goes alone, behind them, also again (tcp.h). */
+/* One record is one segment; a FIN goes alone, behind them, also again (tcp_face.h). */
 static void
 test_records_and_fin(void **state)
 {

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cm.h"
+#include "cm_face.h"
 #include "env.h"
-#include "net.h"
-#include "rdmap.h"
-#include "tcp.h"
+#include "net_face.h"
+#include "rdmap_face.h"
+#include "tcp_face.h"
 
 /* Everything is sized at creation. */
 struct engine_params {

@@ -6,7 +6,7 @@
 #ifndef NET_H
 #define NET_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,14 +4,14 @@
 #ifndef CM_H
 #define CM_H
 
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "counter.h"
 #include "env.h"
-#include "rdmap.h"
-#include "tcp.h"
+#include "rdmap_face.h"
+#include "tcp_face.h"
 
 struct cm; /* one engine's */
 
@@ -28,7 +28,7 @@ struct cm *cm_create(struct iw_env *env, struct tcp *tcp, struct rdmap *rdmap, c
 void cm_destroy_all(struct cm *cm, uint64_t now_ns); /* RST or reject for everybody, ids freed */
 void cm_free(struct cm *cm);
 
-/* The public calls; contracts in <iwarp/cm.h>; states x calls in docs/cm.md. */
+/* The public calls; contracts in <iwarp/connect.h>; states x calls in docs/cm.md. */
 iw_cm_id cm_id_create(struct cm *cm, iw_cm_handler handler, void *context);
 int cm_id_destroy(struct cm *cm, iw_cm_id id, uint64_t now_ns);
 int cm_listen(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, int backlog);

@@ -4,14 +4,14 @@
 #ifndef TCP_H
 #define TCP_H
 
-#include <iwarp/cm.h>
+#include <iwarp/addr.h>
 #include <rte_mbuf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "counter.h"
 #include "env.h"
-#include "net.h"
+#include "net_face.h"
 #include "view.h"
 
 struct tcp; /* one engine's */

@@ -2,7 +2,7 @@
 #ifndef IWARP_ENGINE_H
 #define IWARP_ENGINE_H
 
-#include <iwarp/cm.h>
+#include <iwarp/connect.h>
 
 #ifdef __cplusplus
 extern "C" {

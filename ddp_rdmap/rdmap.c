@@ -3,8 +3,8 @@
 #include "iw_time.h"
 #include "qp.h"
 #include "qp_timer.h"
-#include "rdmap.h"
 #include "rdmap_ctx.h"
+#include "rdmap_face.h"
 #include "srq.h"
 
 #define FPDU_TIMEOUT (30 * IW_SEC)
