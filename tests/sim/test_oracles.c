@@ -139,7 +139,7 @@ fpdu_behind_terminate(void)
 	if (broken) {
 		qp->fsm.state = QP_FSM_TERMINATING;
 		m = rte_pktmbuf_alloc(s->host[0].data_pool);
-		rdmap_tx_fill(qp, m, 1448, s->now_ns);
+		rdmap_tx_fill(qp, m, 1448, NULL, s->now_ns);
 		rte_pktmbuf_free(m);
 	}
 	end();
@@ -160,7 +160,7 @@ terminate_for_terminate(void)
 		qp->fsm.state = QP_FSM_TERMINATING;
 		qp->term_len = 4;
 		m = rte_pktmbuf_alloc(s->host[0].data_pool);
-		rdmap_tx_fill(qp, m, 1448, s->now_ns);
+		rdmap_tx_fill(qp, m, 1448, NULL, s->now_ns);
 		rte_pktmbuf_free(m);
 	}
 	end();

@@ -67,7 +67,7 @@ move(struct pair_side *from, struct pair_side *to)
 		struct mpa_rx_result r;
 
 		rte_pktmbuf_reset(m);
-		view.len = rdmap_tx_fill(qp, m, 65000, p.now_ns);
+		view.len = rdmap_tx_fill(qp, m, 65000, NULL, p.now_ns);
 		if (view.len == 0)
 			continue;
 		rdmap_run_add(qp);
