@@ -314,6 +314,13 @@ make(struct making *k)
 	return err;
 }
 
+static void
+clear(struct iw_engine **engines, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		engines[i] = NULL;
+}
+
 int
 port_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, uint32_t n,
 		   struct iw_engine **engines, char *why, size_t why_len)
@@ -327,7 +334,7 @@ port_engine_create(struct iw_domain *domain, const struct iw_engine_params *para
 	if (domain && params && engines) {
 		err = check(params, n, why, why_len);
 		if (!err) {
-			memset(engines, 0, n * sizeof(engines[0]));
+			clear(engines, n);
 			k.core = core_params(params);
 			err = make(&k);
 		}
@@ -335,7 +342,7 @@ port_engine_create(struct iw_domain *domain, const struct iw_engine_params *para
 	if (err && why && why_len && !*why)
 		snprintf(why, why_len, "%s", iw_err_text(err));
 	if (err && engines && n <= IW_MAX_ENGINES)
-		memset(engines, 0, n * sizeof(engines[0]));
+		clear(engines, n);
 	return err;
 }
 
