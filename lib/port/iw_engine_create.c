@@ -218,6 +218,7 @@ open_port(struct making *k, struct port_queues *queues)
 		if (err)
 			drop_pools(k);
 	}
+	queues->pools = NULL;
 	return err;
 }
 
