@@ -30,7 +30,7 @@ run_calls(struct iw_engine *e, struct rte_ring *ring)
 	struct port_call calls[CALLS_PER_POLL];
 	uint32_t n;
 
-	if (rte_ring_empty(ring))
+	if (port_engine_ring_is_empty(ring))
 		return 0;
 	n = rte_ring_dequeue_burst_elem(ring, calls, sizeof(calls[0]), CALLS_PER_POLL, NULL);
 

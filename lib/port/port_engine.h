@@ -3,13 +3,15 @@
 #ifndef PORT_ENGINE_H
 #define PORT_ENGINE_H
 
+#include <rte_ring.h>
+#include <stdbool.h>
+
 #include "bell.h"
 #include "clock.h"
 #include "engine_face.h"
 #include "hostpath.h"
 #include "port.h"
 
-struct rte_ring;
 struct team;
 
 struct port_engine {
@@ -36,6 +38,14 @@ struct port_call {
 	void (*fn)(struct iw_engine *engine, void *arg);
 	void *arg;
 };
+
+/* Nothing waits in a ring that other threads fill.  Atomic, which rte_ring_empty() is not. */
+static inline bool
+port_engine_ring_is_empty(const struct rte_ring *ring)
+{
+	return __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE) ==
+	       __atomic_load_n(&ring->cons.tail, __ATOMIC_RELAXED);
+}
 
 /* n engines on one port: the work of iw_engine_create() and iw_engines_create(). */
 int port_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, uint32_t n,

@@ -364,7 +364,7 @@ team_is_pending(const struct port_engine *p)
 {
 	const struct member *m = &p->team->member[p->number];
 
-	return !rte_ring_empty(m->in) || (m->out && !rte_ring_empty(m->out));
+	return !port_engine_ring_is_empty(m->in) || (m->out && !port_engine_ring_is_empty(m->out));
 }
 
 bool

@@ -39,6 +39,7 @@ CALLS = (
      EFFECTS, "effects are lib/port's"),
     (r"signal|sigaction|fork|system|popen|pthread_create|rte_eal_remote_launch|rte_ctrl_thread_create", PROGRAMS,
      "the library owns no thread, process or signal handler"),
+    (r"rte_ring_(empty|full|(free_)?count)", PROGRAMS, "reads what another thread writes: port_engine_ring_is_empty()"),
     (r"hton[sl]|ntoh[sl]|htobe\d+|be\d+toh|rte_cpu_to_[bl]e_\d+|rte_[bl]e_to_cpu_\d+|RTE_BE\d+", BYTES,
      "only *_hdr files know the byte order of the wire"),
 )

@@ -78,6 +78,7 @@ PLANTED = (
     ("words", "lib/port/x.c", body("fprintf (stderr, 1);"), "lib/port/x.c:5: fprintf"),
     ("words", "lib/port/x.c", body("exit(1);"), "exit: only programs"),
     ("words", "tcp/tcp_x.c", body("abort();"), "abort"),
+    ("words", "lib/port/x.c", body("return rte_ring_empty(p);"), "rte_ring_empty: reads what another thread writes"),
     ("words", "tcp/tcp_x.c", body("RTE_LOG(ERR, USER1, 1);"), "RTE_LOG"),
     ("words", "lib/engine/x.c", body("rte_eth_tx_burst(0);"), "rte_eth_tx_burst: ports are lib/port's"),
     ("words", "apps/app/x.c", body("rte_eth_dev_stop(0);"), "rte_eth_dev_stop"),
