@@ -398,7 +398,7 @@ tcp_loss_probed(struct tcp *tcp, struct tcp_conn *c, bool is_retrans, uint64_t n
 void
 tcp_loss_resent(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
 {
-	bool oldest = rec == tcp_txq_first(&c->fl->txq) && rec->rexmits == 1;
+	bool oldest = rec->rexmits == 1 && rec == tcp_txq_first(&c->fl->txq);
 
 	if (c->phase != TCP_PHASE_OPEN)
 		tcp_undo_rexmit(&c->fl->undo, oldest, tcp_conn_has(c, TCP_CONN_TS),
