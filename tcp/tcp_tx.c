@@ -149,7 +149,7 @@ tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_
 		rte_pktmbuf_free(m);
 		return -IW_E_NOMEM;
 	}
-	if (!tcp_txq_append_summed(&c->fl->txq, &tcp->txq_pool, m, sum))
+	if (!tcp_txq_append(&c->fl->txq, &tcp->txq_pool, m, sum))
 		return -IW_E_NOMEM;
 	c->appended += len;
 	tcp_conn_kick(tcp, c);

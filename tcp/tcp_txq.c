@@ -123,13 +123,7 @@ tcp_txq_sum(const struct tcp_txq_pool *p, const struct rte_mbuf *m)
 }
 
 struct tcp_txq_rec *
-tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m)
-{
-	return tcp_txq_append_summed(q, p, m, tcp_txq_sum(p, m));
-}
-
-struct tcp_txq_rec *
-tcp_txq_append_summed(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, uint16_t sum)
+tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, uint16_t sum)
 {
 	struct tcp_txq_rec *rec;
 

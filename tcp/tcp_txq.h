@@ -93,11 +93,9 @@ void tcp_txq_fini(struct tcp_txq *q, struct tcp_txq_pool *p);
 /* What a record keeps as the sum of m's octets; 0 with no_sums. */
 uint16_t tcp_txq_sum(const struct tcp_txq_pool *p, const struct rte_mbuf *m);
 
-/* Takes over m (single segment, not empty, at most 65535 octets) as the next record and sums it, unless no_sums.  NULL:
- * no record is left; m is freed. */
-struct tcp_txq_rec *tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m);
-/* The same when its sum is known (iw_sum_fold(); with no_sums anything). */
-struct tcp_txq_rec *tcp_txq_append_summed(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, uint16_t sum);
+/* Takes over m (single segment, not empty, at most 65535 octets) as the next record; sum: of its octets, as
+ * tcp_txq_sum() says it.  NULL: no record is left; m is freed. */
+struct tcp_txq_rec *tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, uint16_t sum);
 /* A record for SYN or FIN (flag: TCP_REC_SYN or TCP_REC_FIN).  NULL: no record is left. */
 struct tcp_txq_rec *tcp_txq_append_ctl(struct tcp_txq *q, struct tcp_txq_pool *p, uint8_t flag);
 

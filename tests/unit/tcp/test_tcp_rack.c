@@ -35,7 +35,7 @@ open_flight(uint32_t n, uint64_t gap_ns)
 		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
 		memset(rte_pktmbuf_append(m, LEN), 0, LEN);
-		tcp_txq_sent(&q, tcp_txq_append(&q, &p, m), T0 + i * gap_ns);
+		tcp_txq_sent(&q, tcp_txq_append(&q, &p, m, tcp_txq_sum(&p, m)), T0 + i * gap_ns);
 	}
 }
 

@@ -33,7 +33,7 @@ open_flight(uint32_t seq, uint32_t n, uint32_t len)
 		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
 		memset(rte_pktmbuf_append(m, (uint16_t)len), 0, len);
-		tcp_txq_sent(&q, tcp_txq_append(&q, &p, m), i + 1);
+		tcp_txq_sent(&q, tcp_txq_append(&q, &p, m, tcp_txq_sum(&p, m)), i + 1);
 	}
 }
 
@@ -43,7 +43,7 @@ append(uint32_t len)
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
 	memset(rte_pktmbuf_append(m, (uint16_t)len), 0, len);
-	return tcp_txq_append(&q, &p, m);
+	return tcp_txq_append(&q, &p, m, tcp_txq_sum(&p, m));
 }
 
 static void

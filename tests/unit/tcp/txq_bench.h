@@ -52,7 +52,7 @@ append(uint32_t len)
 
 	for (uint32_t i = 0; i < len; i++)
 		d[i] = (uint8_t)(q.end + i);
-	return tcp_txq_append(&q, &p, m);
+	return tcp_txq_append(&q, &p, m, tcp_txq_sum(&p, m));
 }
 
 /* n records of len octets, sent one each nanosecond from `now` on. */
