@@ -4,11 +4,12 @@
 
 #include "iw_time.h"
 #include "port_engine.h"
+#include "port_ring.h"
 #include "team.h"
 #include "wheel.h"
 
 #define CALLS_PER_POLL 32u
-#define HOST_PER_POLL 32u
+#define HOST_PER_BURST 32u
 #define LINK_LOOK_NS (10 * IW_MS)
 #define LAST_WORDS 16 /* turns in which RSTs may leave at the end */
 
@@ -30,10 +31,9 @@ run_calls(struct iw_engine *e, struct rte_ring *ring)
 	struct port_call calls[CALLS_PER_POLL];
 	uint32_t n;
 
-	if (port_engine_ring_is_empty(ring))
+	if (port_ring_is_empty(ring))
 		return 0;
 	n = rte_ring_dequeue_burst_elem(ring, calls, sizeof(calls[0]), CALLS_PER_POLL, NULL);
-
 	e->in_handler = true;
 	for (uint32_t i = 0; i < n; i++)
 		calls[i].fn(e, calls[i].arg);
@@ -76,17 +76,25 @@ iw_engine_destroy(struct iw_engine *engine)
 	return 0;
 }
 
-static uint32_t
-rx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
+void
+port_engine_rx(struct iw_engine *e, struct port_engine *p, struct rte_mbuf **m, uint32_t n, uint64_t now_ns)
 {
-	struct rte_mbuf *m[PORT_BURST], *host[HOST_PER_POLL];
-	uint32_t n = port_rx(&p->port, m, PORT_BURST), n_host = p->hostpath ? HOST_PER_POLL : 0;
+	struct rte_mbuf *host[HOST_PER_BURST];
+	uint32_t n_host = p->hostpath ? HOST_PER_BURST : 0;
 
-	if (n == 0)
-		return 0;
 	engine_rx(e, m, n, now_ns, host, &n_host);
 	for (uint32_t i = 0; i < n_host; i++)
 		hostpath_rx(p->hostpath, host[i], now_ns);
+}
+
+static uint32_t
+rx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
+{
+	struct rte_mbuf *m[PORT_BURST];
+	uint32_t n = port_rx(&p->port, m, PORT_BURST);
+
+	if (n > 0)
+		port_engine_rx(e, p, m, n, now_ns);
 	return n;
 }
 

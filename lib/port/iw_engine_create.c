@@ -3,7 +3,6 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_ring.h>
-#include <rte_ring_elem.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "notify.h"
 #include "port_engine.h"
 #include "port_pools.h"
+#include "port_ring.h"
 #include "secret.h"
 #include "team.h"
 
@@ -125,16 +125,6 @@ core_params(const struct iw_engine_params *p)
 	return c;
 }
 
-static struct rte_ring *
-make_calls(uint16_t port)
-{
-	static uint32_t serial;
-	char name[RTE_RING_NAMESIZE];
-
-	snprintf(name, sizeof(name), "iwcalls_%u_%u", port, __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
-	return rte_ring_create_elem(name, sizeof(struct port_call), PORT_CALLS, SOCKET_ID_ANY, RING_F_SC_DEQ);
-}
-
 void
 port_engine_fini(struct port_engine *p)
 {
@@ -237,7 +227,7 @@ make_ports(struct making *k)
 			p->port.started_here = false;
 		}
 		clock_init(&p->clock);
-		p->calls = make_calls(k->params->port_id);
+		p->calls = port_ring_create("calls", k->params->port_id, sizeof(struct port_call), PORT_CALLS);
 		err = p->calls ? 0 : -IW_E_NOMEM;
 	}
 	if (err || k->n == 1)

@@ -3,13 +3,13 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <rte_interrupts.h>
-#include <rte_ring.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "iw_time.h"
 #include "port_engine.h"
+#include "port_ring.h"
 #include "team.h"
 
 #define LONGEST_NS IW_SEC       /* Ctrl-C and the like are looked for between sleeps */
@@ -49,7 +49,7 @@ frames_wake(const struct port_engine *p)
 static bool
 is_pending(const struct iw_engine *e, const struct port_engine *p)
 {
-	return !port_engine_ring_is_empty(p->calls) || rdmap_rung(e->rdmap) || (p->team && team_is_pending(p));
+	return !port_ring_is_empty(p->calls) || rdmap_rung(e->rdmap) || (p->team && team_is_pending(p));
 }
 
 int

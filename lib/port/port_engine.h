@@ -3,15 +3,13 @@
 #ifndef PORT_ENGINE_H
 #define PORT_ENGINE_H
 
-#include <rte_ring.h>
-#include <stdbool.h>
-
 #include "bell.h"
 #include "clock.h"
 #include "engine_face.h"
 #include "hostpath.h"
 #include "port.h"
 
+struct rte_ring;
 struct team;
 
 struct port_engine {
@@ -39,17 +37,11 @@ struct port_call {
 	void *arg;
 };
 
-/* Nothing waits in a ring that other threads fill.  Atomic, which rte_ring_empty() is not. */
-static inline bool
-port_engine_ring_is_empty(const struct rte_ring *ring)
-{
-	return __atomic_load_n(&ring->prod.tail, __ATOMIC_ACQUIRE) ==
-	       __atomic_load_n(&ring->cons.tail, __ATOMIC_RELAXED);
-}
-
 /* n engines on one port: the work of iw_engine_create() and iw_engines_create(). */
 int port_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, uint32_t n,
 		       struct iw_engine **engines, char *why, size_t why_len);
+/* Frames that came for this engine, by its queue or from another one: the host path's go there. */
+void port_engine_rx(struct iw_engine *e, struct port_engine *p, struct rte_mbuf **m, uint32_t n, uint64_t now_ns);
 /* Tells peers, and takes everything back. */
 void port_engine_destroy(struct iw_engine *e);
 /* The rest of it: port, ring and pools of an engine that is there no more, or never was. */

@@ -2,16 +2,14 @@
 #include "team.h"
 
 #include <rte_ethdev.h>
-#include <rte_ring.h>
 #include <rte_spinlock.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "port_pools.h"
+#include "port_ring.h"
 #include "shown.h"
 
 #define RING 2048 /* frames */
-#define HOST_PER_BURST 32u
 
 struct member {
 	struct rte_ring *in;  /* received by others */
@@ -38,33 +36,12 @@ struct team {
 
 /* ---- life ---- */
 
-static struct rte_ring *
-make_ring(const struct team *t, const char *kind, uint32_t number)
-{
-	static uint32_t serial;
-	char name[RTE_RING_NAMESIZE];
-
-	snprintf(name, sizeof(name), "iw%s%u_%u_%u", kind, number, t->port_id,
-		 __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
-	return rte_ring_create(name, RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
-}
-
-static void
-free_ring(struct rte_ring *ring)
-{
-	struct rte_mbuf *m;
-
-	while (ring && rte_ring_dequeue(ring, (void **)&m) == 0)
-		rte_pktmbuf_free(m);
-	rte_ring_free(ring);
-}
-
 static void
 free_rings(struct team *t)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
-		free_ring(t->member[i].in);
-		free_ring(t->member[i].out);
+		port_ring_free(t->member[i].in);
+		port_ring_free(t->member[i].out);
 	}
 }
 
@@ -86,9 +63,9 @@ team_create(struct port_engine *const *p, uint32_t n, const struct port_queues *
 	for (uint32_t i = 0; i < n && ok; i++) {
 		t->member[i].here = true;
 		t->member[i].bell = p[i]->own_bell;
-		t->member[i].in = make_ring(t, "in", i);
+		t->member[i].in = port_ring_create("in", t->port_id, sizeof(struct rte_mbuf *), RING);
 		if (queues->n < n)
-			t->member[i].out = make_ring(t, "out", i);
+			t->member[i].out = port_ring_create("out", t->port_id, sizeof(struct rte_mbuf *), RING);
 		ok = t->member[i].in && (queues->n == n || t->member[i].out);
 	}
 	if (!ok) {
@@ -265,13 +242,8 @@ static void
 take(struct iw_engine *e, struct port_engine *p, struct rte_mbuf **m, uint32_t n, enum tcp_strangers how,
      uint64_t now_ns)
 {
-	struct rte_mbuf *host[HOST_PER_BURST];
-	uint32_t n_host = p->hostpath ? HOST_PER_BURST : 0;
-
 	tcp_set_strangers(e->tcp, how);
-	engine_rx(e, m, n, now_ns, host, &n_host);
-	for (uint32_t i = 0; i < n_host; i++)
-		hostpath_rx(p->hostpath, host[i], now_ns);
+	port_engine_rx(e, p, m, n, now_ns);
 	if (how != TCP_STRANGERS_ANSWER)
 		hand_strays(e, p, now_ns);
 }
@@ -312,7 +284,6 @@ choose_way(struct port_engine *p, uint32_t lead)
 	uint32_t queue = p->number % t->queues, carrier = is_here(t, queue) ? queue : lead;
 
 	p->carrier = carrier;
-
 	p->port.queue = (uint16_t)(t->first_queue + queue);
 	p->port.via = carrier == p->number ? NULL : t->member[carrier].out;
 }
@@ -364,7 +335,7 @@ team_is_pending(const struct port_engine *p)
 {
 	const struct member *m = &p->team->member[p->number];
 
-	return !port_engine_ring_is_empty(m->in) || (m->out && !port_engine_ring_is_empty(m->out));
+	return !port_ring_is_empty(m->in) || (m->out && !port_ring_is_empty(m->out));
 }
 
 bool

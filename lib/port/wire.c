@@ -4,11 +4,11 @@
 #include <rte_bus_vdev.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
-#include <rte_ring.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "port_pools.h"
+#include "port_ring.h"
 
 /* The rings from one end, of each queue. */
 struct direction {
@@ -62,16 +62,6 @@ make_port(const char *name, char end, struct direction *rx, struct direction *tx
 }
 
 static void
-free_ring(struct rte_ring *ring)
-{
-	struct rte_mbuf *m;
-
-	while (ring && rte_ring_dequeue(ring, (void **)&m) == 0)
-		rte_pktmbuf_free(m);
-	rte_ring_free(ring);
-}
-
-static void
 close_port(uint16_t port)
 {
 	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_RING_NAMESIZE];
@@ -87,10 +77,10 @@ close_port(uint16_t port)
 	rte_vdev_uninit(name);
 	/* The driver names the port net_ring_NAME, the ring is NAME. */
 	bare = name + (sizeof("net_ring_") - 1);
-	free_ring(rte_ring_lookup(bare));
+	port_ring_free(rte_ring_lookup(bare));
 	for (uint32_t q = 1; q < IW_WIRE_QUEUES; q++)
 		if (snprintf(full, sizeof(full), "%s.%u", bare, q) < (int)sizeof(full))
-			free_ring(rte_ring_lookup(full));
+			port_ring_free(rte_ring_lookup(full));
 }
 
 int

@@ -39,7 +39,7 @@ CALLS = (
      EFFECTS, "effects are lib/port's"),
     (r"signal|sigaction|fork|system|popen|pthread_create|rte_eal_remote_launch|rte_ctrl_thread_create", PROGRAMS,
      "the library owns no thread, process or signal handler"),
-    (r"rte_ring_(empty|full|(free_)?count)", PROGRAMS, "reads what another thread writes: port_engine_ring_is_empty()"),
+    (r"rte_ring_(empty|full|(free_)?count)", PROGRAMS, "reads what another thread writes: port_ring_is_empty()"),
     (r"hton[sl]|ntoh[sl]|htobe\d+|be\d+toh|rte_cpu_to_[bl]e_\d+|rte_[bl]e_to_cpu_\d+|RTE_BE\d+", BYTES,
      "only *_hdr files know the byte order of the wire"),
 )
@@ -76,6 +76,7 @@ TESTED_BY = {
     "lib/port/port_caps.c": "tests/eal/test_create.c",
     "lib/port/port_pools.c": "tests/eal/test_create.c",
     "lib/port/port_probe.c": "tests/eal/test_create.c",
+    "lib/port/port_ring.c": "tests/eal/test_team.c",
     "lib/port/port_steer.c": "tests/eal/test_team.c",
     "lib/port/team.c": "tests/eal/test_team.c",
     "lib/port/wire.c": "tests/eal/test_create.c",
