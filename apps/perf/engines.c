@@ -4,23 +4,20 @@
 #include <rte_pause.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli.h"
 #include "client.h"
 #include "figures.h"
+#include "loopback.h"
 #include "peer.h"
 #include "server.h"
 
-#define WIRE_RING 4096
 #define TIMES 3 /* of each number of engines, in turn: the median counts */
 
 /* Two hosts with n engines each, on a wire with as many queues. */
 struct engines {
-	struct options o, client, server;
-	struct host a, b;
-	uint16_t port_a, port_b;
+	struct loopback l;
 	uint32_t ready; /* pairs that can begin, or have failed */
 	bool failed;
 	double rate[IW_WIRE_QUEUES]; /* octets a second, and ... */
@@ -46,35 +43,6 @@ cpu_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static bool
-open_hosts(struct engines *e, uint32_t n)
-{
-	if (iw_wire_create_queues("iwengines", WIRE_RING, n, &e->port_a, &e->port_b) != 0) {
-		cli_fail("no memory for the in-process wire: give EAL more with -m");
-		return false;
-	}
-	e->client = e->server = e->o;
-	e->client.host.port_id = e->port_a;
-	e->server.host.port_id = e->port_b;
-	e->client.host.engines = e->server.host.engines = n;
-	e->client.host.has_ip = e->server.host.has_ip = true;
-	e->client.host.no_claim = e->server.host.no_claim = true;
-	e->client.host.prefix_len = e->server.host.prefix_len = 24;
-	iw_addr_parse("192.0.2.1", &e->client.host.ip);
-	iw_addr_parse("192.0.2.2", &e->server.host.ip);
-	e->client.peer = e->server.host.ip;
-	e->client.peer.port = e->server.peer.port = e->o.peer.port;
-	return host_open(&e->a, &e->client.host) && host_open(&e->b, &e->server.host);
-}
-
-static void
-close_hosts(struct engines *e)
-{
-	host_close(&e->a);
-	host_close(&e->b);
-	iw_wire_destroy(e->port_a, e->port_b);
-}
-
 /* All begin together. */
 static bool
 all_ready(void *arg, struct peer *p)
@@ -83,7 +51,7 @@ all_ready(void *arg, struct peer *p)
 	struct engines *e = t->e;
 
 	__atomic_fetch_add(&e->ready, 1, __ATOMIC_ACQ_REL);
-	while (__atomic_load_n(&e->ready, __ATOMIC_ACQUIRE) < e->a.n && peer_alive(p))
+	while (__atomic_load_n(&e->ready, __ATOMIC_ACQUIRE) < e->l.a.n && peer_alive(p))
 		rte_pause();
 	t->begin = cpu_seconds();
 	return !__atomic_load_n(&e->failed, __ATOMIC_ACQUIRE) && peer_alive(p);
@@ -93,15 +61,15 @@ static int
 pair(void *arg, uint32_t number)
 {
 	struct engines *e = arg;
-	const struct host a = {.domain = e->a.domain, .engine = e->a.engines[number]},
-			  b = {.domain = e->b.domain, .engine = e->b.engines[number]};
-	struct server *server = server_create(&e->server, &b);
+	const struct host a = {.domain = e->l.a.domain, .engine = e->l.a.engines[number]},
+			  b = {.domain = e->l.b.domain, .engine = e->l.b.engines[number]};
+	struct server *server = server_create(&e->l.server, &b);
 	struct report_bw row = {.size = 0};
 	struct turn turn = {.e = e};
 	int result = 1;
 
 	if (server)
-		result = client_measure(&e->client, &a, server, all_ready, &turn, &row);
+		result = client_measure(&e->l.client, &a, server, all_ready, &turn, &row);
 	if (result) { /* nobody waits for this one */
 		__atomic_store_n(&e->failed, true, __ATOMIC_RELEASE);
 		__atomic_fetch_add(&e->ready, 1, __ATOMIC_ACQ_REL);
@@ -124,13 +92,12 @@ measure(const struct options *o, uint32_t n, struct rates *sum)
 		cli_fail("no memory");
 		return false;
 	}
-	e->o = *o;
-	ok = open_hosts(e, n) && host_run(&e->a, pair, e) == 0;
+	ok = loopback_open(&e->l, o, n) && host_run(&e->l.a, pair, e) == 0;
 	for (uint32_t i = 0; i < n; i++) {
 		sum->rate += e->rate[i];
 		sum->busy += e->busy[i];
 	}
-	close_hosts(e);
+	loopback_close(&e->l);
 	free(e);
 	return ok;
 }

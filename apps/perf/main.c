@@ -8,12 +8,11 @@
 #include "cli.h"
 #include "client.h"
 #include "engines.h"
+#include "loopback.h"
 #include "options.h"
 #include "roofline.h"
 #include "run_conn.h"
 #include "server.h"
-
-#define WIRE_RING 4096
 
 static void
 measure_rooflines(const struct options *o, uint16_t mtu, double *roofline)
@@ -47,43 +46,8 @@ serve_on_lcore(void *server)
 	return server_run(server);
 }
 
-/* Two hosts of this process, one on each end of the wire. */
-struct loopback {
-	struct options client, server;
-	struct host a, b;
-	uint16_t port_a, port_b;
-};
-
-static bool
-loopback_open(struct loopback *l, const struct options *o)
-{
-	if (iw_wire_create("iwperf", WIRE_RING, &l->port_a, &l->port_b) != 0) {
-		cli_fail("no memory for the in-process wire: give EAL more with -m");
-		return false;
-	}
-	l->client = l->server = *o;
-	l->client.host.port_id = l->port_a;
-	l->server.host.port_id = l->port_b;
-	l->client.host.has_ip = l->server.host.has_ip = true;
-	l->client.host.no_claim = l->server.host.no_claim = true; /* nobody else is on this wire */
-	l->client.host.prefix_len = l->server.host.prefix_len = 24;
-	iw_addr_parse("192.0.2.1", &l->client.host.ip);
-	iw_addr_parse("192.0.2.2", &l->server.host.ip);
-	l->client.peer = l->server.host.ip;
-	l->client.peer.port = l->server.peer.port = o->peer.port;
-	return host_open(&l->a, &l->client.host) && host_open(&l->b, &l->server.host);
-}
-
-static void
-loopback_close(struct loopback *l)
-{
-	host_close(&l->a);
-	host_close(&l->b);
-	iw_wire_destroy(l->port_a, l->port_b);
-}
-
 static int
-loopback_run(struct loopback *l, unsigned lcore, const double *roofline)
+run_pair(struct loopback *l, unsigned lcore, const double *roofline)
 {
 	struct server *server;
 	int result;
@@ -116,8 +80,8 @@ run_loopback(const struct options *o)
 	if (lcore >= RTE_MAX_LCORE)
 		return cli_fail("both ends in one process need two lcores: give EAL -l 0,1");
 	measure_rooflines(o, o->host.mtu, roofline);
-	if (loopback_open(&l, o))
-		result = loopback_run(&l, lcore, roofline);
+	if (loopback_open(&l, o, 1))
+		result = run_pair(&l, lcore, roofline);
 	loopback_close(&l);
 	return result;
 }
