@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 #include <rte_eal.h>
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 
 void
@@ -212,6 +213,15 @@ ends_connect(struct ends *s)
 	ends_start(s);
 	assert_true(ends_until(s, &s->end[0].up, 10));
 	assert_true(ends_until(s, &s->end[1].up, 10));
+}
+
+size_t
+ends_heap_in_use(void)
+{
+	struct rte_malloc_socket_stats stats;
+
+	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &stats), 0);
+	return stats.heap_allocsz_bytes;
 }
 
 void

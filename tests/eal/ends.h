@@ -55,6 +55,9 @@ void ends_open_as(struct ends *s, const struct ends_how *how);
 /* Everything that is left, and the check that every mbuf is back in its pool. */
 void ends_close(struct ends *s);
 
+/* Octets of EAL's memory that are taken. */
+size_t ends_heap_in_use(void);
+
 struct iw_engine_params ends_params(const struct ends *s, int which);
 struct iw_addr ends_addr(int which, uint16_t port);
 

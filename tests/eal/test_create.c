@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 #include <rte_ethdev.h>
-#include <rte_malloc.h>
 #include <rte_mbuf.h>
 
 #include "ends.h"
@@ -193,15 +192,6 @@ test_port_in_use(void **state)
 	assert_works();
 }
 
-static size_t
-heap_in_use(void)
-{
-	struct rte_malloc_socket_stats stats;
-
-	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &stats), 0);
-	return stats.heap_allocsz_bytes;
-}
-
 /* Each allocation of the engine fails once. */
 static void
 test_memory_short_at_each_place(void **state)
@@ -215,7 +205,7 @@ test_memory_short_at_each_place(void **state)
 
 	(void)state;
 	assert_works();
-	before = heap_in_use();
+	before = ends_heap_in_use();
 	for (fuse = 1; fuse < 500; fuse++) {
 		iw_env_alloc_fuse = fuse;
 		e = iw_engine_create(domain, &params, &err, why, sizeof(why));
@@ -229,13 +219,13 @@ test_memory_short_at_each_place(void **state)
 		}
 		assert_int_equal(err, -IW_E_NOMEM);
 		assert_string_not_equal(why, "");
-		assert_int_equal(heap_in_use(), before);
+		assert_int_equal(ends_heap_in_use(), before);
 	}
 	iw_env_alloc_fuse = 0;
 	assert_true(fuse > 15 && fuse < 500);
 	assert_non_null(e);
 	assert_int_equal(iw_engine_destroy(e), 0);
-	assert_int_equal(heap_in_use(), before);
+	assert_int_equal(ends_heap_in_use(), before);
 }
 
 static void
@@ -245,10 +235,10 @@ test_come_and_go(void **state)
 
 	(void)state;
 	assert_works();
-	before = heap_in_use();
+	before = ends_heap_in_use();
 	for (int i = 0; i < 50; i++)
 		assert_works();
-	assert_int_equal(heap_in_use(), before);
+	assert_int_equal(ends_heap_in_use(), before);
 }
 
 /* Port and pools of the embedder: used, and left as they were. */
@@ -366,11 +356,11 @@ test_wire_errors(void **state)
 	assert_int_equal(iw_wire_create("w", 1000, &a, &b), -IW_E_INVAL);
 	memset(name, 'n', sizeof(name));
 	name[sizeof(name) - 1] = 0;
-	before = heap_in_use();
+	before = ends_heap_in_use();
 	assert_int_equal(iw_wire_create(name, 1024, &a, &b), -IW_E_NOMEM);
 	/* The name is taken. */
 	assert_int_equal(iw_wire_create("create", 1024, &a, &b), -IW_E_NOMEM);
-	assert_int_equal(heap_in_use(), before);
+	assert_int_equal(ends_heap_in_use(), before);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(iw_wire_create("w", 64, &a, &b), 0);
 		iw_wire_destroy(a, b);

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include <cmocka.h>
-#include <rte_malloc.h>
 
 #include "ends.h"
 #include "env.h"
+#include "stat_of.h"
 
 #define ENGINES_MAX 4
 #define CONNS 24
@@ -298,19 +298,6 @@ exchange(uint32_t want)
 }
 
 static uint64_t
-stat_of(const struct iw_engine *e, const char *name)
-{
-	struct iw_stat stats[512];
-	int n = iw_engine_stats(e, stats, 512);
-
-	for (int i = 0; i < n; i++)
-		if (strcmp(stats[i].name, name) == 0)
-			return stats[i].value;
-	fail_msg("no counter %s", name);
-	return 0;
-}
-
-static uint64_t
 sum_of(const struct side *s, const char *name)
 {
 	uint64_t sum = 0;
@@ -512,15 +499,6 @@ test_threads(void **state)
 
 /* ---- making them ---- */
 
-static size_t
-heap_in_use(void)
-{
-	struct rte_malloc_socket_stats stats;
-
-	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &stats), 0);
-	return stats.heap_allocsz_bytes;
-}
-
 static void
 test_errors(void **state)
 {
@@ -553,7 +531,7 @@ test_errors(void **state)
 	assert_int_equal(iw_engines_create(a.domain, &params, 3, e, why, sizeof(why)), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(iw_engine_destroy(e[i]), 0);
-	before = heap_in_use();
+	before = ends_heap_in_use();
 	for (fuse = 1; fuse < 500; fuse++) {
 		iw_env_alloc_fuse = fuse;
 		if (iw_engines_create(a.domain, &params, 3, e, why, sizeof(why)) == 0) {
@@ -565,12 +543,12 @@ test_errors(void **state)
 			if (all)
 				break;
 		}
-		assert_int_equal(heap_in_use(), before);
+		assert_int_equal(ends_heap_in_use(), before);
 		for (int i = 0; i < 3; i++)
 			assert_true(e[i] == NULL || iw_env_alloc_fuse == 0);
 	}
 	assert_true(fuse > 40 && fuse < 500);
-	assert_int_equal(heap_in_use(), before);
+	assert_int_equal(ends_heap_in_use(), before);
 	iw_wire_destroy(a.port, b.port);
 	assert_int_equal(iw_domain_destroy(a.domain), 0);
 }

@@ -12,6 +12,7 @@
 
 #include "iw_time.h"
 #include "pair.h"
+#include "stat_of.h"
 
 #define SIZE 20000
 
@@ -77,19 +78,6 @@ flow_close(struct flow *f)
 	sim_run(&f->sim, 400 * IW_SEC);
 	sim_fini(&f->sim);
 	free(f);
-}
-
-static uint64_t
-stat_of(struct iw_engine *e, const char *name)
-{
-	struct iw_stat stats[512];
-	int n = iw_engine_stats(e, stats, 512);
-
-	for (int i = 0; i < n; i++)
-		if (strcmp(stats[i].name, name) == 0)
-			return stats[i].value;
-	fail_msg("no counter %s", name);
-	return 0;
 }
 
 /* The station behind the peer's address changes without a word, as a gateway's does when its twin takes over.  TCP's

@@ -13,6 +13,7 @@
 #include "len.h"
 #include "mbufpool.h"
 #include "pair.h"
+#include "stat_of.h"
 #include "tcp_pvt.h"
 
 #define PIECE 60000u /* octets of one request */
@@ -148,19 +149,6 @@ close_and_compare(struct stage *t)
 	assert_memory_equal(t->area[1], t->area[0], (size_t)iw_len_min(t->posted, REQUESTS) * PIECE);
 }
 
-static uint32_t
-rx_waits(const struct stage *t)
-{
-	static struct iw_stat stats[512];
-	int n = iw_engine_stats(t->pair.end[1].engine, stats, 512);
-
-	for (int i = 0; i < n; i++)
-		if (strstr(stats[i].name, "rx_waits"))
-			return (uint32_t)stats[i].value;
-	fail_msg("there is no counter rx_waits");
-	return 0;
-}
-
 /* Sends that find no receive wait in TCP, whose window closes; each receive that is posted takes one, whenever. */
 static void
 test_back_pressure(void **state)
@@ -173,7 +161,7 @@ test_back_pressure(void **state)
 	reap(t);
 	assert_int_equal(t->received, 0);
 	assert_true(t->sent < REQUESTS); /* the window is closed */
-	assert_true(rx_waits(t) > 0);
+	assert_true(stat_of(t->pair.end[1].engine, "rdmap.rx_waits") > 0);
 	for (uint32_t i = 0; i < REQUESTS; i++) {
 		post_receive(t, i);
 		/* The first ones without a break, then with the probes of a closed window between them. */

@@ -11,6 +11,7 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "pair.h"
+#include "stat_of.h"
 
 #define PINGS 5
 
@@ -37,19 +38,6 @@ echo_request(void)
 	return m;
 }
 
-static uint64_t
-stat_of(const char *name)
-{
-	struct iw_stat stats[512];
-	int n = iw_engine_stats(sim.host[0].engine, stats, 512);
-
-	for (int i = 0; i < n; i++)
-		if (strcmp(stats[i].name, name) == 0)
-			return stats[i].value;
-	fail_msg("no counter %s", name);
-	return 0;
-}
-
 static void
 test_host_path_with_and_without_room(void **state)
 {
@@ -71,7 +59,7 @@ test_host_path_with_and_without_room(void **state)
 			engine_rx(sim.host[0].engine, m, PINGS, sim.now_ns, host, &n);
 			assert_int_equal(n, taken);
 		}
-		assert_int_equal(stat_of("engine.host_dropped"), PINGS - taken);
+		assert_int_equal(stat_of(sim.host[0].engine, "engine.host_dropped"), PINGS - taken);
 		for (uint32_t k = 0; k < taken; k++) {
 			assert_ptr_equal(host[k], m[k]);
 			rte_pktmbuf_free(host[k]);

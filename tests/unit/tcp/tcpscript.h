@@ -253,6 +253,15 @@ script_syn(struct script *x)
 	x->seq = SCRIPT_ISS + 1;
 }
 
+/* The SYN of another one. */
+static inline void
+script_syn_from(struct script *x, uint16_t port)
+{
+	x->peer_port = port;
+	x->seq = SCRIPT_ISS;
+	script_syn(x);
+}
+
 /* We open; the SYN has come out when it returns. */
 static inline void
 script_open(struct script *x, const struct tcp_attr *attr)

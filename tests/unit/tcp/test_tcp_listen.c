@@ -104,14 +104,6 @@ test_T8_syn_ack_options(void **state)
 	}
 }
 
-static void
-peer_syn(struct script *x, uint16_t port)
-{
-	x->peer_port = port;
-	x->seq = SCRIPT_ISS;
-	script_syn(x);
-}
-
 /* Fault 32: full: the SYN is dropped, not refused, and counted; adopting and ending make room. */
 static void
 test_backlog(void **state)
@@ -122,7 +114,7 @@ test_backlog(void **state)
 	script_init(&x);
 	script_listen(&x, 2);
 	for (uint32_t i = 0; i < 3; i++) { /* a handshake takes no place */
-		peer_syn(&x, (uint16_t)(100 + i));
+		script_syn_from(&x, (uint16_t)(100 + i));
 		ack[i] = script_out(&x).seq + 1;
 	}
 	assert_int_equal(tcp_conn_count(HOST(x)), 0);
@@ -132,7 +124,7 @@ test_backlog(void **state)
 		script_poll(&x);
 		conn[i] = x.conn;
 	}
-	peer_syn(&x, 103);
+	script_syn_from(&x, 103);
 	script_expect_silence(&x);
 	assert_int_equal(script_counter(&x, "tcp.rx_backlog_full"), 1);
 	/* The last ACK of the third one: silence too; it comes again, and then there is room. */
@@ -145,11 +137,11 @@ test_backlog(void **state)
 	script_in(&x, TCP_ACK, SCRIPT_ISS + 1, ack[2], 0);
 	script_poll(&x);
 	assert_int_equal(tcp_conn_count(HOST(x)), 3);
-	peer_syn(&x, 103);
+	script_syn_from(&x, 103);
 	script_expect_silence(&x);
 	tcp_release(HOST(x), conn[1], x.sim.now_ns);
 	script_skip(&x);
-	peer_syn(&x, 103);
+	script_syn_from(&x, 103);
 	assert_int_equal(script_out(&x).flags, TCP_SYN | TCP_ACK);
 	/* A RST in SYN_RCVD: back to LISTEN, nobody is told. */
 	x.bits = 0;
@@ -299,14 +291,14 @@ test_unlisten(void **state)
 
 	script_init(&x);
 	script_listen(&x, 4);
-	peer_syn(&x, 100);
+	script_syn_from(&x, 100);
 	script_in(&x, TCP_ACK, SCRIPT_ISS + 1, script_out(&x).seq + 1, 0);
 	script_poll(&x);
 	adopted = x.conn;
 	tcp_adopt(HOST(x), adopted, 1, NULL);
-	peer_syn(&x, 101);
+	script_syn_from(&x, 101);
 	script_in(&x, TCP_ACK, SCRIPT_ISS + 1, script_out(&x).seq + 1, 0);
-	peer_syn(&x, 102);
+	script_syn_from(&x, 102);
 	ack = script_out(&x).seq + 1;
 	assert_int_equal(tcp_conn_count(HOST(x)), 2);
 	tcp_unlisten(HOST(x), x.listener, x.sim.now_ns);
@@ -318,7 +310,7 @@ test_unlisten(void **state)
 	assert_int_equal(tcp_conn_count(HOST(x)), 1);
 	x.conn = adopted;
 	assert_int_equal(script_state(&x), TCP_ESTABLISHED);
-	peer_syn(&x, 103);
+	script_syn_from(&x, 103);
 	assert_int_equal(script_out(&x).flags, TCP_RST | TCP_ACK);
 	script_fini(&x);
 }

@@ -12,14 +12,6 @@ forget(struct script *x)
 	x->n = x->at = 0;
 }
 
-static void
-peer_syn(struct script *x, uint16_t port)
-{
-	x->peer_port = port;
-	x->seq = SCRIPT_ISS;
-	script_syn(x);
-}
-
 /* A struct tcp of other sizes for the script. */
 static void
 init_with(struct script *x, const struct tcp_params *params)
@@ -36,7 +28,7 @@ flood(struct script *x, uint32_t syns)
 	uint32_t answers = 0;
 
 	for (uint32_t i = 0; i < syns; i++) {
-		peer_syn(x, (uint16_t)(10000 + i));
+		script_syn_from(x, (uint16_t)(10000 + i));
 		script_poll(x);
 		answers += x->n - x->at;
 		forget(x);
@@ -66,7 +58,7 @@ test_T24_flood(void **state)
 		x.ts = opts & 1;
 		x.sack = opts & 2;
 		x.ws = opts & 4;
-		peer_syn(&x, 999);
+		script_syn_from(&x, 999);
 		syn_ack = script_out(&x);
 		assert_int_equal(syn_ack.has_ts, x.ts);
 		assert_int_equal(syn_ack.has_ws, x.ts && x.ws); /* no more than will be remembered */
@@ -118,7 +110,7 @@ test_T24_forged_cookie(void **state)
 	script_expect(&x, TCP_RST, 4711, 0);
 	assert_int_equal(script_counter(&x, "tcp.rx_listen_bad"), 1);
 	flood(&x, 100);
-	peer_syn(&x, 999);
+	script_syn_from(&x, 999);
 	good = script_out(&x).seq + 1;
 	script_in(&x, TCP_ACK, SCRIPT_ISS + 1, good ^ 0x100, 0);
 	script_expect(&x, TCP_RST, good ^ 0x100, 0);
@@ -128,7 +120,7 @@ test_T24_forged_cookie(void **state)
 	{
 		uint32_t other;
 
-		peer_syn(&x, 10000);
+		script_syn_from(&x, 10000);
 		other = script_out(&x).seq + 1;
 		script_in(&x, TCP_ACK, SCRIPT_ISS + 1, other, 0);
 		script_poll(&x);
@@ -164,10 +156,10 @@ test_T24_switched_in_between(void **state)
 	params.max_syn = 4;
 	init_with(&x, &params);
 	script_listen(&x, 4);
-	peer_syn(&x, 500);
+	script_syn_from(&x, 500);
 	rec = script_out(&x).seq + 1;
 	flood(&x, 100);
-	peer_syn(&x, 999);
+	script_syn_from(&x, 999);
 	cookie = script_out(&x).seq + 1;
 	for (uint32_t i = 0; i < 4; i++) { /* the flood's records go */
 		x.peer_port = (uint16_t)(10000 + i);
@@ -208,7 +200,7 @@ test_T4_stateless_answers(void **state)
 	assert_int_equal(script_counter(&x, "tcp.answers_limited"), 5000 - 200);
 	script_wait(&x, 2 * IW_SEC);
 	x.our_port = SCRIPT_PORT;
-	peer_syn(&x, 555);
+	script_syn_from(&x, 555);
 	script_skip(&x);
 	for (uint32_t i = 0; i < 5000; i++) { /* a half-open one, RST in its window */
 		script_in(&x, TCP_RST, SCRIPT_ISS + 100, 0, 0);

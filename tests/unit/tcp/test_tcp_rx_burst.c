@@ -74,8 +74,7 @@ hand_in(struct burst *b)
 static void
 half_open(struct burst *b, uint32_t conn)
 {
-	b->x.peer_port = port_of(conn);
-	script_syn(&b->x);
+	script_syn_from(&b->x, port_of(conn));
 	b->ack[conn] = script_out(&b->x).seq + 1;
 	b->seq[conn] = SCRIPT_ISS + 1;
 }
