@@ -5,6 +5,7 @@
 #include <rte_common.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "server.h"
@@ -226,6 +227,13 @@ stride(uint32_t size)
 	return (size + align - 1) / align * align;
 }
 
+/* A kernel that promises more than there is would end this program, or another, once the pages are touched. */
+static bool
+machine_has(uint64_t octets)
+{
+	return octets / (uint64_t)sysconf(_SC_PAGESIZE) < (uint64_t)sysconf(_SC_PHYS_PAGES);
+}
+
 bool
 peer_make_memory(struct peer *p, uint32_t size)
 {
@@ -236,7 +244,7 @@ peer_make_memory(struct peer *p, uint32_t size)
 	p->size = size;
 	p->qps = p->o->qps;
 	p->mem_len = (len + ALIGN - 1) / ALIGN * ALIGN;
-	p->mem = aligned_alloc(ALIGN, p->mem_len);
+	p->mem = machine_has(p->mem_len) ? aligned_alloc(ALIGN, p->mem_len) : NULL;
 	if (!p->mem)
 		return peer_fail(p, "no memory for messages of this size", -IW_E_NOMEM);
 	/* Every page is there before the clock runs. */

@@ -66,7 +66,7 @@ LINES = [
     ("size too long", "perf", ["-s", "1073741825"], "not a number from 1 to 1073741824", {}),
     ("too many QPs", "perf", ["-q", "1000001"], "-q 1000001: not a number from 1 to 1000000", {}),
     ("too few iterations", "perf", ["-n", "4"], "-n 4: not a number from 5", {}),
-    ("more QPs than memory", "perf", ["-q", "1000000"], "no memory", {"cores": 2, "memory": 512}),
+    ("more QPs than memory", "perf", ["-q", "1000000", "-s", "1073741824"], "no memory", {"cores": 2, "memory": 512}),
     ("more requests than a CQ can hold", "perf", ["-q", "4000", "-t", "16000"], "cannot make the CQs",
      {"cores": 2, "memory": 512}),
     ("a file that cannot be", "perf", ["--out_json_file", "/nowhere/at/all"], "cannot be written",
