@@ -126,12 +126,13 @@ void
 tcp_destroy(struct tcp *tcp)
 {
 	struct tcp_conn *c;
+	struct tcp_stray stray;
 	uint32_t pos = 0;
 
 	while (tcp->conns.objs && (c = (struct tcp_conn *)iw_pool_walk(&tcp->conns, &pos)) != NULL)
 		tcp_conn_free(tcp, c);
-	while (tcp->n_strays > 0)
-		rte_pktmbuf_free(tcp->strays[--tcp->n_strays].m);
+	while (tcp_stray_next(tcp, &stray))
+		rte_pktmbuf_free(stray.m);
 	tcp_flight_fini(tcp);
 	tcp_txq_pool_fini(&tcp->txq_pool);
 	tcp_rxq_pool_fini(&tcp->rxq_pool);
