@@ -94,8 +94,8 @@ pack_some(struct tcp_rxq *q, struct tcp_rxq_pool *p)
 
 /* Copies everything behind q->packed together; each octet is copied at most once in its life.  Ends: each turn
  * uses up a node or fills an mbuf. */
-static void
-compact(struct tcp_rxq *q, struct tcp_rxq_pool *p)
+void
+tcp_rxq_pack(struct tcp_rxq *q, struct tcp_rxq_pool *p)
 {
 	uint32_t before = q->mbufs;
 
@@ -348,7 +348,7 @@ tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint3
 
 	assert(len > 0 && iw_len_fits(off, len, rte_pktmbuf_pkt_len(m)));
 	if (over_limit(q))
-		compact(q, p); /* it had failed */
+		tcp_rxq_pack(q, p); /* it had failed */
 	if (iw_seq_leq(seq + len, nxt)) {
 		end = seq + len; /* a duplicate, wherever the edge is */
 	} else if (iw_seq_geq(seq, edge)) {
@@ -359,7 +359,7 @@ tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint3
 	tcp_rxq_piece_drop_rest(&pkt);
 	ooo_put_if_empty(q, p);
 	if (over_limit(q))
-		compact(q, p);
+		tcp_rxq_pack(q, p);
 	if (a.verdict == TCP_RXQ_IN_ORDER && holes)
 		a.verdict = TCP_RXQ_FILLED;
 	return (struct tcp_rxq_added){.verdict = a.verdict, .advanced = q->nxt - nxt};
@@ -424,7 +424,7 @@ tcp_rxq_consume(struct tcp_rxq *q, struct tcp_rxq_pool *p, uint32_t octets)
 	}
 	/* What is left may be small segments that only the large ones before them had made acceptable. */
 	if (over_limit(q))
-		compact(q, p);
+		tcp_rxq_pack(q, p);
 }
 
 /* The run touched most recently before `than`; NULL: none. */
