@@ -170,6 +170,9 @@ struct tcp_stray {
 bool tcp_stray_next(struct tcp *tcp, struct tcp_stray *stray);
 
 #define TCP_PEEK_VIEWS 192 /* enough for one FPDU of 64 KiB (design D13) */
+/* So many octets, or all there are, come in so many pieces, however short their segments were: an FPDU of an ULPDU of
+ * 65535 octets with its markers, and some. */
+#define TCP_PEEK_OCTETS 66560u
 
 /* Up to max pieces of the in-order stream; stays readable after FIN and RST, until release.  Returns pieces. */
 uint32_t tcp_rx_peek(struct tcp *tcp, uint32_t conn, struct iw_view *views, uint32_t max);

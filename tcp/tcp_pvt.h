@@ -44,8 +44,8 @@ struct tcp {
 	uint64_t tx_at_ns;                /* when the tx list wants a poll; IW_NEVER: it is empty */
 	struct tcp_counters n;
 	enum tcp_strangers strangers;
-	uint32_t n_strays;
-	struct tcp_stray strays[TCP_STRAYS];
+	uint32_t first_stray, n_strays;
+	struct tcp_stray strays[TCP_STRAYS]; /* a ring: those of one connection must not overtake each other */
 };
 
 #endif

@@ -183,9 +183,13 @@ tcp_rx_syn_sent(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 uint32_t
 tcp_rx_peek(struct tcp *tcp, uint32_t conn, struct iw_view *views, uint32_t max)
 {
-	const struct tcp_conn *c = tcp_conn_user(tcp, conn);
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+	uint32_t n = c ? tcp_rxq_peek(&c->rxq, views, max) : 0;
 
-	return c ? tcp_rxq_peek(&c->rxq, views, max) : 0;
+	if (n < TCP_PEEK_VIEWS || iw_len_min(c->rxq.octets, TCP_PEEK_OCTETS) <= iw_view_total(views, n))
+		return n;
+	tcp_rxq_pack(&c->rxq, &tcp->rxq_pool);
+	return tcp_rxq_peek(&c->rxq, views, max);
 }
 
 uint32_t

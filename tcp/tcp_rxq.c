@@ -8,6 +8,8 @@
 #include "len.h"
 #include "seq.h"
 
+#define SHARE_LEAST 8 /* mbufs in order that each connection may hold */
+
 /* ---- pools ---- */
 
 int
@@ -94,8 +96,8 @@ pack_some(struct tcp_rxq *q, struct tcp_rxq_pool *p)
 
 /* Copies everything behind q->packed together; each octet is copied at most once in its life.  Ends: each turn
  * uses up a node or fills an mbuf. */
-static void
-compact(struct tcp_rxq *q, struct tcp_rxq_pool *p)
+void
+tcp_rxq_pack(struct tcp_rxq *q, struct tcp_rxq_pool *p)
 {
 	uint32_t before = q->mbufs;
 
@@ -234,13 +236,22 @@ nodes_left(const struct tcp_rxq_pool *p)
 	return p->nodes_used < p->max_nodes ? p->max_nodes - p->nodes_used : 0;
 }
 
+/* In order, and not to be had again once it is acknowledged; dropped before, it comes again.  Who holds much (the
+ * beginning of an FPDU that does not come to its end, what waits for a receive) leaves as much to all others; a few
+ * everybody may have as long as there are any (X3). */
+static bool
+holds_its_share(const struct tcp_rxq *q, const struct tcp_rxq_pool *p)
+{
+	return q->mbufs > iw_len_max(nodes_left(p), SHARE_LEAST);
+}
+
 static enum tcp_rxq_verdict
 add_in_order(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct tcp_rxq_packet *pkt, const struct iw_range *r)
 {
 	bool first = pkt->taken.from == pkt->taken.to;
 	struct tcp_rxq_piece pc;
 
-	if ((first && over_limit(q)) || tcp_rxq_piece_cost(pkt, r) > nodes_left(p))
+	if ((first && (over_limit(q) || holds_its_share(q, p))) || tcp_rxq_piece_cost(pkt, r) > nodes_left(p))
 		return TCP_RXQ_NO_NODE;
 	pc = tcp_rxq_piece_make(p, pkt, r);
 	if (pc.mbufs == 0)
@@ -348,7 +359,7 @@ tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint3
 
 	assert(len > 0 && iw_len_fits(off, len, rte_pktmbuf_pkt_len(m)));
 	if (over_limit(q))
-		compact(q, p); /* it had failed */
+		tcp_rxq_pack(q, p); /* it had failed */
 	if (iw_seq_leq(seq + len, nxt)) {
 		end = seq + len; /* a duplicate, wherever the edge is */
 	} else if (iw_seq_geq(seq, edge)) {
@@ -359,7 +370,7 @@ tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint3
 	tcp_rxq_piece_drop_rest(&pkt);
 	ooo_put_if_empty(q, p);
 	if (over_limit(q))
-		compact(q, p);
+		tcp_rxq_pack(q, p);
 	if (a.verdict == TCP_RXQ_IN_ORDER && holes)
 		a.verdict = TCP_RXQ_FILLED;
 	return (struct tcp_rxq_added){.verdict = a.verdict, .advanced = q->nxt - nxt};
@@ -424,7 +435,7 @@ tcp_rxq_consume(struct tcp_rxq *q, struct tcp_rxq_pool *p, uint32_t octets)
 	}
 	/* What is left may be small segments that only the large ones before them had made acceptable. */
 	if (over_limit(q))
-		compact(q, p);
+		tcp_rxq_pack(q, p);
 }
 
 /* The run touched most recently before `than`; NULL: none. */

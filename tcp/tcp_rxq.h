@@ -47,7 +47,7 @@ enum tcp_rxq_verdict {
 	TCP_RXQ_DUP,      /* nothing new in it: ACK at once, D-SACK */
 	TCP_RXQ_OUTSIDE,  /* wholly at or beyond the window's right edge */
 	TCP_RXQ_NO_OOO,   /* out of order and over budget: dropped before it was SACKed */
-	TCP_RXQ_NO_NODE   /* no node or no mbuf to compact: dropped */
+	TCP_RXQ_NO_NODE   /* no node, or as many as it leaves to the others; no mbuf to compact: dropped */
 };
 
 struct tcp_rxq_added {
@@ -75,6 +75,10 @@ struct tcp_rxq_added tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, stru
 
 /* Up to max pieces of the in-order octets, from the first one; returns how many pieces. */
 uint32_t tcp_rxq_peek(const struct tcp_rxq *q, struct iw_view *views, uint32_t max);
+
+/* Copies what is in order together, as far as it was not: short segments that long ones behind them had made
+ * acceptable.  Stops where there is no mbuf. */
+void tcp_rxq_pack(struct tcp_rxq *q, struct tcp_rxq_pool *p);
 
 /* Takes octets (<= q->octets) off the front and frees what is used up. */
 void tcp_rxq_consume(struct tcp_rxq *q, struct tcp_rxq_pool *p, uint32_t octets);

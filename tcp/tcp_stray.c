@@ -16,7 +16,8 @@ tcp_stray_next(struct tcp *tcp, struct tcp_stray *stray)
 {
 	if (tcp->n_strays == 0)
 		return false;
-	*stray = tcp->strays[--tcp->n_strays];
+	tcp->n_strays--;
+	*stray = tcp->strays[tcp->first_stray++ % TCP_STRAYS];
 	return true;
 }
 
@@ -59,7 +60,7 @@ tcp_stray_take(struct tcp *tcp, struct tcp_rx_seg *rx)
 		return true;
 	}
 	tcp->n.rx_strays++;
-	tcp->strays[tcp->n_strays++] = s;
+	tcp->strays[(tcp->first_stray + tcp->n_strays++) % TCP_STRAYS] = s;
 	rx->m = NULL;
 	return true;
 }

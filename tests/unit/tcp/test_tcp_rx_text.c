@@ -345,6 +345,34 @@ test_text_after_release(void **state)
 	script_fini(&x);
 }
 
+/* D13: an FPDU of 64 KiB in short segments came behind a hole, and so much behind it that all together are long enough
+ * on the average.  One peek shows it, or its reader would wait for what is there already. */
+static void
+test_D13_short_segments_in_front_of_long_ones(void **state)
+{
+	struct iw_view views[TCP_PEEK_VIEWS];
+	struct script x;
+	uint32_t at = 100, n;
+
+	script_init(&x);
+	x.ws = true;
+	script_established(&x);
+	script_data(&x, 100); /* its ACK opens the window */
+	script_skip(&x);
+	tcp_rx_consume(x.sim.h[0].tcp, x.conn, 100, x.sim.now_ns);
+	for (; at < 100 + 1000 * 68; at += 200)
+		script_in(&x, TCP_ACK, x.seq + at, x.ack, 200);
+	for (; at < 600000; at += 1400)
+		script_in(&x, TCP_ACK, x.seq + at, x.ack, 1400);
+	script_in(&x, TCP_ACK, x.seq, x.ack, 100);
+	script_skip(&x);
+	assert_int_equal(tcp_rx_pending(x.sim.h[0].tcp, x.conn), at);
+	n = tcp_rx_peek(x.sim.h[0].tcp, x.conn, views, TCP_PEEK_VIEWS);
+	assert_in_range(iw_view_total(views, n), TCP_PEEK_OCTETS, at);
+	tcp_rx_consume(x.sim.h[0].tcp, x.conn, at, x.sim.now_ns);
+	script_fini(&x);
+}
+
 int
 main(void)
 {
@@ -361,6 +389,7 @@ main(void)
 		cmocka_unit_test(test_ack_counts_at_zero_window),
 		cmocka_unit_test(test_text_beyond_window),
 		cmocka_unit_test(test_text_after_release),
+		cmocka_unit_test(test_D13_short_segments_in_front_of_long_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

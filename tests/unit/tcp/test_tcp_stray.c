@@ -176,6 +176,34 @@ test_too_many(void **state)
 	script_fini(&x); /* with those that wait */
 }
 
+/* Segments of one connection are handed over in the order in which they came, whenever they are fetched. */
+static void
+test_order(void **state)
+{
+	static const uint32_t come[] = {3, TCP_STRAYS - 1, 2}, fetched[] = {2, TCP_STRAYS, 2};
+	uint32_t in = 0, out = 0;
+	struct tcp_stray s;
+
+	(void)state;
+	begin(TCP_STRANGERS_ARRIVED);
+	choose_home(3);
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < come[round]; i++)
+			script_in(&x, TCP_ACK, SCRIPT_ISS + in++, 1, 1);
+		for (uint32_t i = 0; i < fetched[round]; i++) {
+			struct tcp_seg seg;
+
+			assert_true(tcp_stray_next(x.sim.h[0].tcp, &s));
+			assert_int_equal(tcp_hdr_parse(s.m, 34, rte_pktmbuf_pkt_len(s.m) - 34, &seg), TCP_HDR_OK);
+			assert_int_equal(seg.seq, SCRIPT_ISS + out++);
+			rte_pktmbuf_free(s.m);
+		}
+	}
+	assert_int_equal(in, out);
+	assert_false(tcp_stray_next(x.sim.h[0].tcp, &s));
+	script_fini(&x);
+}
+
 /* Answers to what is opened here arrive here. */
 static void
 test_source_ports(void **state)
@@ -205,8 +233,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_where_a_syn_goes), cmocka_unit_test(test_a_round),
-		cmocka_unit_test(test_known_ones_stay),  cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_where_a_syn_goes),
+		cmocka_unit_test(test_a_round),
+		cmocka_unit_test(test_known_ones_stay),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_source_ports),
 	};
 
