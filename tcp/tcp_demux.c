@@ -11,6 +11,12 @@
 
 static const uint8_t any_ip[16];
 
+static uint32_t
+hash_of(const struct tcp_demux *d, const struct tcp_tuple *t)
+{
+	return (uint32_t)iw_env_hash(d->env, IW_HASH_DEMUX, t, sizeof(*t)) & ((1u << HASH_BITS) - 1);
+}
+
 int
 tcp_demux_init(struct tcp_demux *d, const struct iw_env *env, uint32_t max, uint32_t max_listeners)
 {
@@ -23,6 +29,7 @@ tcp_demux_init(struct tcp_demux *d, const struct iw_env *env, uint32_t max, uint
 	d->entries = iw_env_alloc((size_t)max * sizeof(*d->entries));
 	d->port_buckets = iw_env_alloc(((size_t)d->port_mask + 1) * sizeof(*d->port_buckets));
 	d->listeners = iw_env_alloc((size_t)max_listeners * sizeof(*d->listeners));
+	d->last_hash = hash_of(d, &d->last);
 	if (d->buckets && d->entries && d->port_buckets && d->listeners)
 		return 0;
 	tcp_demux_fini(d);
@@ -48,12 +55,6 @@ entry_at(const struct tcp_demux *d, uint32_t ref)
 	return &d->entries[ref - 1];
 }
 
-static uint32_t
-hash_of(const struct tcp_demux *d, const struct tcp_tuple *t)
-{
-	return (uint32_t)iw_env_hash(d->env, IW_HASH_DEMUX, t, sizeof(*t)) & ((1u << HASH_BITS) - 1);
-}
-
 /* The ref of the entry, 0: none.  *chain: entries passed. */
 static uint32_t
 lookup(const struct tcp_demux *d, const struct tcp_tuple *t, uint32_t hash, uint32_t *chain)
@@ -72,12 +73,14 @@ lookup(const struct tcp_demux *d, const struct tcp_tuple *t, uint32_t hash, uint
 }
 
 uint32_t
-tcp_demux_hash(const struct tcp_demux *d, const struct tcp_tuple *t)
+tcp_demux_hash(struct tcp_demux *d, const struct tcp_tuple *t)
 {
-	uint32_t hash = hash_of(d, t);
-
-	__builtin_prefetch(&d->buckets[hash & d->mask]);
-	return hash;
+	if (tcp_tuple_equal(t, &d->last))
+		return d->last_hash;
+	d->last = *t;
+	d->last_hash = hash_of(d, t);
+	__builtin_prefetch(&d->buckets[d->last_hash & d->mask]);
+	return d->last_hash;
 }
 
 void

@@ -38,6 +38,8 @@ struct tcp_demux {
 	uint32_t *port_buckets; /* refs of listeners by local port */
 	struct tcp_demux_listener *listeners;
 	uint32_t port_mask, max_listeners;
+	struct tcp_tuple last; /* what was hashed last: segments come in runs of one connection */
+	uint32_t last_hash;
 };
 
 struct tcp_demux_hit {
@@ -55,7 +57,7 @@ void tcp_demux_fini(struct tcp_demux *d);
 struct tcp_demux_hit tcp_demux_find(const struct tcp_demux *d, const struct tcp_tuple *t);
 
 /* The same in steps, for many at a time: the memory that one step looks at is on its way since the one before. */
-uint32_t tcp_demux_hash(const struct tcp_demux *d, const struct tcp_tuple *t);
+uint32_t tcp_demux_hash(struct tcp_demux *d, const struct tcp_tuple *t);
 /* Fetches the entry that is likely to be it. */
 void tcp_demux_look(const struct tcp_demux *d, uint32_t hash);
 /* The handle in that entry, 0: none; it need not be the one that tcp_demux_find_hashed() finds. */

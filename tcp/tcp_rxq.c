@@ -348,6 +348,26 @@ add_pieces(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct tcp_rxq_packet *pkt
 	}
 }
 
+/* The next octets in one mbuf, and nothing out of order: nearly every segment. */
+static bool
+is_plain(const struct tcp_rxq *q, const struct tcp_rxq_pool *p, const struct rte_mbuf *m, uint32_t seq, uint32_t end,
+	 uint32_t edge)
+{
+	return seq == q->nxt && iw_seq_leq(end, edge) && !q->ooo && !m->next && !over_limit(q) && nodes_left(p) > 0;
+}
+
+static struct tcp_rxq_added
+add_plain(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct iw_view v)
+{
+	struct tcp_rxq_node *node = tcp_rxq_piece_node(p, v);
+	struct tcp_rxq_piece pc = {.first = node, .last = node, .mbufs = 1};
+
+	append(q, &pc, v.len);
+	if (over_limit(q))
+		compact(q, p);
+	return (struct tcp_rxq_added){.verdict = TCP_RXQ_IN_ORDER, .advanced = v.len};
+}
+
 struct tcp_rxq_added
 tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint32_t off, uint32_t len, uint32_t seq,
 	    uint32_t edge)
@@ -358,6 +378,8 @@ tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint3
 	bool holes = q->ooo != NULL;
 
 	assert(len > 0 && iw_len_fits(off, len, rte_pktmbuf_pkt_len(m)));
+	if (is_plain(q, p, m, seq, seq + len, edge))
+		return add_plain(q, p, (struct iw_view){.m = m, .off = off, .len = len});
 	if (over_limit(q))
 		tcp_rxq_pack(q, p); /* it had failed */
 	if (iw_seq_leq(seq + len, nxt)) {

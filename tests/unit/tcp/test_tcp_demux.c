@@ -69,6 +69,7 @@ test_whole_tuples_are_compared(void **state)
 		other = t;
 		((uint8_t *)&other)[i] ^= 1;
 		assert_int_equal(tcp_demux_find(&d, &other).kind, TCP_DEMUX_NONE);
+		assert_int_not_equal(tcp_demux_hash(&d, &t), tcp_demux_hash(&d, &other));
 	}
 	tcp_demux_fini(&d);
 }
@@ -111,6 +112,8 @@ test_model(void **state)
 		n = (uint32_t)(x >> 20) % 600;
 		t = tuple(n);
 		assert_int_equal(tcp_demux_find(&d, &t).ref, ref[n]);
+		for (int twice = 0; twice < 2; twice++)
+			assert_int_equal(tcp_demux_find_hashed(&d, &t, tcp_demux_hash(&d, &t)).ref, ref[n]);
 		if (ref[n])
 			assert_int_equal(tcp_demux_find(&d, &t).handle, handle[n]);
 		assert_int_equal(d.used, used);
