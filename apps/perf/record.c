@@ -6,7 +6,7 @@
 #include "be.h"
 
 #define MAGIC 0x69777066u /* "iwpf" */
-#define VERSION 2
+#define VERSION 3
 
 void
 record_emit(const struct record *r, uint8_t *out)

@@ -67,13 +67,24 @@ keep(struct lat *t)
 	return true;
 }
 
+/* The immediate data is the message's number, and comes back. */
+static bool
+has_number(const struct lat *t, const struct iw_wc *wc)
+{
+	return wc->flags & IW_WC_WITH_IMM && wc->imm_data == t->wr.imm_data;
+}
+
 static bool
 came(struct lat *t, struct iw_cq *cq, bool *yes)
 {
 	struct iw_wc wc;
 
 	*yes = iw_cq_poll(cq, &wc, 1) == 1;
-	return !*yes || wc.status == IW_WC_SUCCESS || peer_fail_wc(t->p, &wc);
+	if (*yes && wc.status != IW_WC_SUCCESS)
+		return peer_fail_wc(t->p, &wc);
+	if (*yes && t->p->o->verb == PERF_WRITE_IMM && !has_number(t, &wc))
+		return peer_fail(t->p, "the immediate data is that of another message", -IW_E_PROTO);
+	return true;
 }
 
 /* Polls until the answer to message i is there. */
@@ -108,6 +119,8 @@ round_trip(struct lat *t, uint64_t n)
 	else
 		t->wr.flags &= (uint8_t)~IW_SEND_SIGNALED;
 	*t->last_out = (uint8_t)n;
+	if (t->p->o->verb == PERF_WRITE_IMM)
+		t->wr.imm_data = n;
 	err = iw_post_send(t->l->qp, &t->wr, NULL);
 	if (err)
 		return peer_fail(t->p, "a request cannot be posted", err);

@@ -172,8 +172,9 @@ end_run(struct server *v)
 
 /* ---- runs ---- */
 
+/* imm: of the message, with verb write-imm. */
 static void
-echo(struct server *v)
+echo(struct server *v, uint64_t imm)
 {
 	struct peer *p = &v->peer;
 	struct iw_sge sge = {(uintptr_t)peer_out(p, 0), v->o.size, iw_mr_lkey(p->mr)};
@@ -181,7 +182,8 @@ echo(struct server *v)
 				.num_sge = 1,
 				.opcode = (uint8_t)outflow_opcode(v->o.verb),
 				.remote_addr = p->theirs.in_addr,
-				.rkey = p->theirs.rkey};
+				.rkey = p->theirs.rkey,
+				.imm_data = imm};
 	int err;
 
 	v->echoed++;
@@ -199,7 +201,7 @@ answer_write(struct server *v)
 	volatile uint8_t *last = peer_in(&v->peer, 0) + v->o.size - 1;
 
 	if ((v->o.iters == 0 || v->echoed < v->o.iters) && *last == (uint8_t)(v->echoed + 1))
-		echo(v);
+		echo(v, 0);
 }
 
 static void
@@ -210,7 +212,7 @@ answer_message(struct server *v)
 	while (iw_cq_poll(v->peer.recv_cq, &wc, 1) == 1) {
 		if (wc.status != IW_WC_SUCCESS)
 			continue;
-		echo(v);
+		echo(v, wc.flags & IW_WC_WITH_IMM ? wc.imm_data : 0);
 		if (!sink_post(&v->peer, &v->peer.links[0], 0))
 			return;
 	}

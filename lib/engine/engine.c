@@ -51,7 +51,7 @@ create_rooms(struct iw_engine *e, const struct engine_params *params, uint64_t n
 					     params->fpdu_timeout_ns ? params->fpdu_timeout_ns : FPDU_TIMEOUT};
 	struct cm_params cm = cm_sizes(params, conns);
 
-	e->net = net_create(&e->env, &params->nif, NEIGHBOURS, now_ns);
+	e->net = net_create(&e->env, &params->nif, or_default(params->max_neighbours, NEIGHBOURS), now_ns);
 	if (e->net)
 		e->tcp = tcp_create(&e->env, e->net, &tcp, now_ns);
 	if (e->tcp)

@@ -19,6 +19,7 @@
 struct engine_params {
 	struct netif nif;
 	uint32_t max_conns, max_qps, max_cm_ids; /* 0: 4096, max_conns, max_conns */
+	uint32_t max_neighbours;                 /* 0: 4096 */
 	uint64_t fpdu_timeout_ns;                /* an FPDU that was begun must be finished by then; 0: 100 s */
 	struct tcp_params tcp;                   /* max_* filled in when 0 */
 	struct cm_params cm;

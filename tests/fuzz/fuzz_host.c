@@ -10,7 +10,9 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 
-#define MBUFS 512 /* that an engine counts on */
+/* Small tables: making and clearing them is much of a run, and their ends are reached. */
+#define MBUFS 128 /* that an engine counts on */
+#define CONNS 8
 
 enum { ETH = 14, IP = 20, TCP = 20 };
 
@@ -50,7 +52,11 @@ void
 fuzz_host_open(struct fuzz_host *h)
 {
 	struct engine_params params = {.nif = {.mac = {2, 0, 0, 0, 0, 1}, .prefix_len = 24, .mtu = 1500},
-				       .max_conns = 8};
+				       .max_conns = CONNS,
+				       .max_cm_ids = 2 * CONNS,
+				       .max_neighbours = 8,
+				       .tcp = {.max_listeners = 2},
+				       .cm = {.max_listeners = 2}};
 	struct iw_addr any = {.port = FUZZ_PORT};
 	struct iw_env env = {.secret = {9}};
 
@@ -58,7 +64,7 @@ fuzz_host_open(struct fuzz_host *h)
 	h->now_ns = 1000 * IW_SEC;
 	h->data_pool = env.data_pool = mbufpool_create("data", 2048, 0);
 	h->ctl_pool = env.ctl_pool = mbufpool_create("ctl", 1024, 0);
-	/* What tcp sizes its queues by: making and clearing them is most of a run. */
+	/* What tcp sizes its queues by. */
 	h->data_pool->size = h->ctl_pool->size = MBUFS;
 	params.nif.addr = iw_addr_from_v4(0xc0000201, 0);
 	h->domain = domains_get(env.secret);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "iw_time.h"
 #include "oracle.h"
 
 static void
@@ -113,6 +114,38 @@ pair_disconnect(struct pair *p, uint64_t limit_ns)
 {
 	assert_int_equal(iw_cm_disconnect(p->end[0].engine, p->end[0].id, false), 0);
 	return sim_until(p->sim, &p->both_closed, limit_ns);
+}
+
+static bool
+is_done(struct iw_cq *cq)
+{
+	struct iw_wc wc;
+
+	if (iw_cq_poll(cq, &wc, 1) != 1)
+		return false;
+	if (wc.status != IW_WC_SUCCESS)
+		fail_msg("O12: %s on an honest connection", iw_wc_status_name(wc.status));
+	return true;
+}
+
+void
+pair_ping(struct pair *p, int from, uint64_t limit_ns)
+{
+	struct pair_end *a = &p->end[from], *b = &p->end[!from];
+	struct iw_send_wr wr = {.wr_id = 1, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
+	struct iw_recv_wr recv = {.wr_id = 2};
+	uint64_t end = p->sim->now_ns + limit_ns;
+	bool sent = false, came = false;
+
+	if (iw_post_recv(b->qp, &recv, NULL) != 0 || iw_post_send(a->qp, &wr, NULL) != 0)
+		fail_msg("O12: an honest connection has ended");
+	while ((!sent || !came) && p->sim->now_ns < end) {
+		sim_run(p->sim, 20 * IW_US);
+		sent = sent || is_done(a->cq);
+		came = came || is_done(b->cq);
+	}
+	if (!sent || !came)
+		fail_msg("O12: an honest connection waits longer than %u us", (unsigned)(limit_ns / IW_US));
 }
 
 const char *

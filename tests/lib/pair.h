@@ -45,6 +45,10 @@ bool pair_connect(struct pair *p, uint64_t limit_ns);
 /* End 0 disconnects; true when both have had CLOSE within limit_ns. */
 bool pair_disconnect(struct pair *p, uint64_t limit_ns);
 
+/* O12 (isolation): a Send of nothing from an end arrives, and both ends know of it, within limit_ns; fails the test
+ * otherwise. */
+void pair_ping(struct pair *p, int from, uint64_t limit_ns);
+
 /* "REPLY0 CLOSE0" and the like, for comparing: names of the events of an end, with status other than 0 in brackets. */
 const char *pair_history(const struct pair *p, int end, char *buf, size_t len);
 

@@ -37,11 +37,12 @@ begin(struct raw *r, struct sim *sim, uint32_t host)
 	all = r;
 }
 
-static void
+/* Returns whether there was something. */
+static bool
 read_all(struct raw *r)
 {
 	struct iw_view views[TCP_PEEK_VIEWS];
-	uint32_t n, octets;
+	uint32_t n, octets, before = r->len;
 
 	while (r->conn && !r->deaf && (n = tcp_rx_peek(tcp_of(r), r->conn, views, TCP_PEEK_VIEWS)) > 0) {
 		octets = iw_view_total(views, n);
@@ -50,6 +51,7 @@ read_all(struct raw *r)
 		r->len += octets;
 		tcp_rx_consume(tcp_of(r), r->conn, octets, r->sim->now_ns);
 	}
+	return r->len > before;
 }
 
 static struct raw *
@@ -61,10 +63,11 @@ owner_of(struct raw *r, const struct tcp_ready *ready)
 	return NULL;
 }
 
-static void
+static bool
 look(struct raw *r)
 {
 	struct tcp_ready ready;
+	bool any = false;
 
 	while (tcp_ready_next(tcp_of(r), &ready)) {
 		struct raw *o = owner_of(r, &ready);
@@ -74,23 +77,29 @@ look(struct raw *r)
 			r->conn = ready.conn;
 			tcp_adopt(tcp_of(r), r->conn, 98, NULL);
 		}
+		any = true;
 		if (o)
 			o->bits |= ready.bits;
 	}
 	for (struct raw *o = all; o; o = o->next)
-		if (o->sim == r->sim)
-			read_all(o);
+		if (o->sim == r->sim && read_all(o))
+			any = true;
+	return any;
 }
 
 void
 raw_run(struct raw *r, uint64_t ns)
 {
 	uint64_t end = r->sim->now_ns + ns;
+	bool any;
 
-	look(r);
+	(void)look(r);
+	any = true;
+	/* What was read is acknowledged in the next turn; while nothing is under way only a timer can bring something.
+	 */
 	while (r->sim->now_ns < end) {
-		sim_step(r->sim, iw_time_min(end, r->sim->now_ns + (ns > IW_SEC ? 50 * IW_MS : STEP)));
-		look(r);
+		sim_step(r->sim, any || r->sim->frames ? iw_time_min(end, r->sim->now_ns + STEP) : end);
+		any = look(r);
 	}
 }
 

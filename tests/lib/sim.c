@@ -329,7 +329,10 @@ turn(struct sim *s, uint32_t i)
 		n = turn_raw(s, e, out, 64);
 	} else {
 		engine_tick(e, s->now_ns);
-		work += engine_deliver(e);
+		if (!s->host[i].unheard)
+			work += engine_deliver(e);
+		else
+			rdmap_quiescent(e->rdmap);
 		n = engine_tx(e, out, 64, s->now_ns);
 	}
 	for (uint32_t k = 0; k < n; k++)

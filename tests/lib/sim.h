@@ -24,10 +24,11 @@ struct sim_host {
 	struct iw_domain *domain;
 	struct iw_engine *engine;
 	struct rte_mempool *data_pool, *ctl_pool;
-	bool cut;    /* its cable is out: nothing in or out */
-	bool asleep; /* it is not polled: what comes waits (sim_sleep) */
-	bool deaf;   /* raw: its TCP hears nothing */
-	bool raw;    /* no cm, no QPs: a test uses its tcp by hand (raw.h) */
+	bool cut;     /* its cable is out: nothing in or out */
+	bool asleep;  /* it is not polled: what comes waits (sim_sleep) */
+	bool unheard; /* its user is not called: events wait */
+	bool deaf;    /* raw: its TCP hears nothing */
+	bool raw;     /* no cm, no QPs: a test uses its tcp by hand (raw.h) */
 };
 
 struct sim_frame {

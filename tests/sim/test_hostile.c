@@ -319,27 +319,6 @@ test_D9_back_pressure_ends(void **state)
 
 /* ---- O12 ---- */
 
-static void
-ping(struct pair *p, int from)
-{
-	struct iw_send_wr wr = {.wr_id = 1, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
-	struct iw_recv_wr recv = {.wr_id = 2};
-	struct iw_wc wc;
-	uint64_t end = s->now_ns + 5 * IW_MS;
-	int got = 0;
-
-	assert_int_equal(iw_post_recv(p->end[!from].qp, &recv, NULL), 0);
-	assert_int_equal(iw_post_send(p->end[from].qp, &wr, NULL), 0);
-	while (got < 1 && s->now_ns < end) {
-		raw_run(&r, 20 * IW_US);
-		got = iw_cq_poll(p->end[!from].cq, &wc, 1);
-	}
-	assert_int_equal(got, 1); /* within 5 ms */
-	assert_int_equal(wc.status, IW_WC_SUCCESS);
-	assert_int_equal(iw_cq_poll(p->end[from].cq, &wc, 1), 1);
-	assert_int_equal(wc.status, IW_WC_SUCCESS);
-}
-
 /* A good FPDU of some kind with some octets of its headers changed, length and CRC made right again. */
 static uint32_t
 draw_fpdu(void)
@@ -413,7 +392,7 @@ test_O12_isolation(void **state)
 		assert_true(raw_start(&r));
 		for (uint32_t k = 0; k < 8; k++)
 			raw_send(&r, octets, draw_fpdu());
-		ping(&p, i & 1);
+		pair_ping(&p, i & 1, 5 * IW_MS);
 		if (sim_below(s, 2))
 			raw_fin(&r);
 		raw_run(&r, IW_MS);

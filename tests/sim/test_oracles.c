@@ -248,6 +248,60 @@ place_wrongly(void)
 	free(s);
 }
 
+/* ---- an honest pair beside a hostile peer ---- */
+
+/* The hostile peer's stream ends by its own fault; hand(): what must not befall the other's QP by that. */
+static void
+beside_hostile(void (*hand)(struct iw_qp *honest))
+{
+	struct pair p;
+
+	s = malloc(sizeof(*s));
+	sim_init(s, 5, 3, 1500);
+	pair_init(&p, s, NULL);
+	victim_init(&v, s, 1);
+	victim_listen(&v);
+	assert_true(pair_connect(&p, IW_SEC));
+	assert_true(raw_open(&r, s, 2, 1, VICTIM_PORT));
+	assert_true(raw_start(&r));
+	raw_send(&r, octets, raw_read_req(octets, 1, 64, 1, 0));
+	pair_ping(&p, 0, 5 * IW_MS);
+	raw_run(&r, IW_MS);
+	assert_int_equal(raw_terminate(&r), 0x0100);
+	if (broken)
+		hand(p.end[1].qp);
+	pair_ping(&p, 1, 5 * IW_MS);
+	assert_true(pair_disconnect(&p, IW_SEC));
+	pair_fini(&p);
+	end();
+}
+
+static void
+fail_honest(struct iw_qp *honest)
+{
+	assert_int_equal(iw_qp_set_error(honest), 0);
+}
+
+/* Its turn never comes. */
+static void
+delay_honest(struct iw_qp *honest)
+{
+	(void)honest;
+	sim_sleep(s, 1, true);
+}
+
+static void
+isolate_error(void)
+{
+	beside_hostile(fail_honest);
+}
+
+static void
+isolate_delay(void)
+{
+	beside_hostile(delay_honest);
+}
+
 /* ---- */
 
 static const struct fault {
@@ -264,6 +318,8 @@ static const struct fault {
 	{"O5_behind", "O5: an FPDU behind", fpdu_behind_terminate},
 	{"O5_answer", "O5: a Terminate in answer", terminate_for_terminate},
 	{"O6_twice", "O6:", close_twice},
+	{"O12_error", "O12: an honest connection has ended", isolate_error},
+	{"O12_delay", "O12: an honest connection waits", isolate_delay},
 	{"O10_place", "differs at", place_wrongly},
 };
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))

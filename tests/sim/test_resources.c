@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that take what is scarce, or make much work of little (RFC 5042 §6.4): a whole engine against peers made by
- * hand.  The rows S10, S19, X5 and X7. */
+ * hand.  The rows S10, S19, S20, X5 and X7. */
 #include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 
 #include "cksum.h"
 #include "iw_time.h"
+#include "mbufpool.h"
 #include "mpa_hdr.h"
 #include "oracle.h"
 #include "raw.h"
@@ -129,6 +130,93 @@ test_S19(void **state)
 		raw_close(&b);
 	}
 	assert_int_equal(rdmap_qp_count(v.engine->rdmap), 1);
+	close_world();
+}
+
+/* ---- S20 ---- */
+
+#define FAILED (CONNS - 3) /* connections that were up */
+#define MORE 400           /* that come while nobody listens to events; IW_S20=100000 for the row's number */
+
+static struct {
+	struct iw_qp *qp[CONNS];
+	uint32_t n;
+} fatal;
+
+static void
+on_async(struct iw_engine *engine, const struct iw_async_event *event, void *context)
+{
+	(void)engine;
+	(void)context;
+	assert_int_equal(event->type, IW_ASYNC_QP_FATAL);
+	assert_true(fatal.n < CONNS);
+	for (uint32_t i = 0; i < fatal.n; i++)
+		assert_ptr_not_equal(fatal.qp[i], event->qp);
+	fatal.qp[fatal.n++] = event->qp;
+}
+
+static uint32_t
+mbufs_in_use(void)
+{
+	return mbufpool_in_use(s->host[0].data_pool) + mbufpool_in_use(s->host[0].ctl_pool);
+}
+
+/* Streams that were up end by a fault; more come, get as far as they can, and are cut off. */
+static void
+fail_many(struct raw *many, uint32_t more)
+{
+	struct raw b;
+
+	for (uint32_t i = 0; i < FAILED; i++) {
+		raw_send(&many[i], octets, raw_read_req(octets, 1, 64, 1, 0));
+		raw_run(&many[i], IW_MS);
+		raw_close(&many[i]);
+	}
+	for (uint32_t i = 0; i < more; i++) {
+		if (raw_open(&b, s, 2, 0, VICTIM_PORT))
+			raw_send(&b, octets, raw_startup(octets, false, 0x50, 2, "\x00\x10\x00\x10", 4));
+		raw_run(&b, 100 * IW_US);
+		raw_close(&b);
+		assert_true(mbufs_in_use() < 4 * CONNS);
+	}
+}
+
+/* A user that hears of nothing while peers fail: what waits is bounded by the objects that there are, each id still
+ * gets its one CLOSE and each QP its one event. */
+static void
+test_S20(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS, .max_cm_ids = 2 * CONNS};
+	const char *number = getenv("IW_S20");
+	uint32_t events[CONNS], before;
+	struct raw many[FAILED];
+
+	(void)state;
+	memset(&fatal, 0, sizeof(fatal));
+	open_world(&params, 3);
+	assert_int_equal(iw_engine_set_async(v.engine, on_async, NULL), 0);
+	for (uint32_t i = 0; i < FAILED; i++)
+		assert_true(raw_open(&many[i], s, 2, 0, VICTIM_PORT) && raw_start(&many[i]));
+	for (uint32_t i = 0; i <= FAILED; i++)
+		events[i] = v.conn[i].events;
+	before = v.events;
+	v.recvs = 0;
+	s->host[0].unheard = true;
+	fail_many(many, number ? (uint32_t)atoi(number) : MORE);
+	raw_run(&a, IW_SEC);
+	check_honest("unheard.");
+	assert_int_equal(v.events, before);
+	assert_int_equal(fatal.n, 0);
+	s->host[0].unheard = false;
+	raw_run(&a, IW_SEC);
+	assert_int_equal(fatal.n, FAILED);
+	for (uint32_t i = 1; i <= FAILED; i++) {
+		assert_true(v.conn[i].closed && v.conn[i].last.type == IW_CM_CLOSE);
+		assert_int_equal(v.conn[i].events, events[i] + 1);
+	}
+	assert_true(v.conns <= 2 * CONNS);
+	for (uint32_t i = FAILED + 1; i < v.conns; i++) /* a request, and the answer to accept: it has gone */
+		assert_true(v.conn[i].events == 1 && !v.conn[i].up);
 	close_world();
 }
 
@@ -279,12 +367,14 @@ test_X3_settable(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_S10), cmocka_unit_test(test_S19),         cmocka_unit_test(test_X5),
-		cmocka_unit_test(test_X7),  cmocka_unit_test(test_X3_settable),
+		cmocka_unit_test(test_S10), cmocka_unit_test(test_S19), cmocka_unit_test(test_S20),
+		cmocka_unit_test(test_X5),  cmocka_unit_test(test_X7),  cmocka_unit_test(test_X3_settable),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
