@@ -44,8 +44,8 @@ extern struct nvmf_ends ends;
  * end everything must be back, and the octets around the host's memory untouched. */
 int nvmf_ends_open(void **state);
 int nvmf_ends_close(void **state);
-/* The same with these namespaces in the one subsystem. */
-void nvmf_ends_open_with(const char *const *spec, int n);
+/* The same with these namespaces in the one subsystem, and a target of so many engines, which this thread polls all. */
+void nvmf_ends_open_with(const char *const *spec, int n, uint32_t engines);
 
 void nvmf_ends_turns(int n);
 /* When a test gives up: 10 s from now.  One turn; false: it is time to. */
@@ -55,6 +55,9 @@ bool nvmf_ends_turn(uint64_t deadline);
  * when it takes too long. */
 void nvmf_ends_await(const bool *flag);
 void nvmf_ends_await_conns(int num);
+int nvmf_ends_conns(void);
+/* The number of the engine that has this queue of a controller. */
+uint32_t nvmf_ends_engine_of(int cntlid, uint16_t qid);
 void nvmf_ends_await_responses(struct initiator *i, struct nvme_response *r, int n);
 /* A file for a namespace: its name and descriptor; -1: no direct I/O in that folder, or no io_uring here. */
 int nvmf_ends_make_file(const char *folder, off_t len, char *path, size_t path_len);
