@@ -13,7 +13,7 @@
 #define CQ_DEPTH 4096                 /* at first */
 #define HOST_NS UINT64_C(30000000000) /* what Linux gives a command, too */
 
-/* The status of a reject (RDMA binding of NVMe over Fabrics). */
+/* The status of a reject (RDMA binding of NVMe over Fabrics).  "Invalid ORD" is for none: hosts do no Reads. */
 enum { REJECT_LENGTH = 1, REJECT_RECFMT, REJECT_QID, REJECT_HSQSIZE, REJECT_HRQSIZE, REJECT_RESOURCES, REJECT_IRD };
 
 static void

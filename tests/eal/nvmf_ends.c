@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PORT 4420
 #define CONNS 256
 #define PATIENCE_NS UINT64_C(10000000000)
 #define GUARD 4096 /* octets around the host's buffer that nobody may touch */
@@ -131,7 +130,7 @@ open_host(struct host *h, uint16_t port_id, const char *ip, uint32_t engines)
 static void
 open_ends(uint32_t engines)
 {
-	struct options o = {.port = PORT, .buffer_mib = 4};
+	struct options o = {.port = NVMF_PORT, .buffer_mib = 4};
 
 	assert_int_equal(iw_wire_create("nvmf", 1024, &port[0], &port[1]), 0);
 	open_host(&ends.far, port[0], "192.0.2.1", engines);
@@ -206,16 +205,22 @@ nvmf_ends_close(void **state)
 void
 nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr)
 {
+	nvmf_ends_begin(i, NVMF_PORT, qid, depth, attr);
+	for (uint64_t end = nvmf_ends_deadline(); !i->up && !i->ended && nvmf_ends_turn(end);)
+		;
+}
+
+void
+nvmf_ends_begin(struct initiator *i, uint16_t at, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr)
+{
 	struct iw_addr addr;
 
 	assert_int_equal(iw_addr_parse("192.0.2.1", &addr), 0);
-	addr.port = PORT;
+	addr.port = at;
 	assert_int_equal(initiator_connect(i, ends.near.engine, ends.pd, &addr, qid, depth,
 					   qid ? EXEC_CAPSULE_DATA : EXEC_CAPSULE_ADMIN, attr),
 			 0);
 	i->turn = turn;
-	for (uint64_t end = nvmf_ends_deadline(); !i->up && !i->ended && nvmf_ends_turn(end);)
-		;
 }
 
 int

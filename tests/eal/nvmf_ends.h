@@ -17,6 +17,7 @@
 #include "initiator.h"
 #include "serve.h"
 
+#define NVMF_PORT 4420
 #define NQN "nqn.2026-11.org.example:disk"
 #define HOST "nqn.2026-11.org.example:host"
 #define BLOCKS 4096 /* of the first namespace: 2 MiB in blocks of 512 */
@@ -66,6 +67,8 @@ void nvmf_ends_hang_up(struct initiator *i);
 int nvmf_ends_connect(struct initiator *admin, struct initiator *io, const char *host, uint16_t depth);
 /* Starts a queue, with the right private data if attr is NULL; up or ended afterwards. */
 void nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr);
+/* The same, at any TCP port, and without a turn. */
+void nvmf_ends_begin(struct initiator *i, uint16_t at, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr);
 /* The admin queue with its controller enabled; the same and an I/O queue. */
 void nvmf_ends_admin(void);
 void nvmf_ends_io(void);
