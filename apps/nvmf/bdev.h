@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the blocks of a namespace are kept: memory, a file, a block device.  One thread; nothing here ever waits. */
+/* Where the blocks of a namespace are kept: memory, a file, a block device.  Each thread has a struct bdev of its
+ * own; nothing here ever waits. */
 #ifndef BDEV_H
 #define BDEV_H
 
@@ -38,6 +39,8 @@ struct bdev_ops {
 	bool (*submit)(struct bdev *b, struct bdev_io *io);
 	/* Up to max requests that are done now. */
 	int (*poll)(struct bdev *b, struct bdev_io **done, int max);
+	/* As bdev_share(). */
+	struct bdev *(*share)(struct bdev *b, void *base, size_t len, char *why, size_t why_len);
 	/* Nothing may be under way. */
 	void (*close)(struct bdev *b);
 };
@@ -53,6 +56,14 @@ struct bdev {
 /* "ram:SIZE[,bs=512|4096]" (SIZE with K, M, G, T) or "PATH[,bs=...]": a file or a block device.  [base, base+len) is
  * the memory that all iov point into (registered once for direct I/O).  NULL after a line in why. */
 struct bdev *bdev_open(const char *spec, bool read_only, void *base, size_t len, char *why, size_t why_len);
+
+/* The same disk once more, for another thread; nothing may be under way yet.  What one has written the other reads, and
+ * a block is never torn between them. */
+static inline struct bdev *
+bdev_share(struct bdev *b, void *base, size_t len, char *why, size_t why_len)
+{
+	return b->ops->share(b, base, len, why, why_len);
+}
 
 static inline bool
 bdev_submit(struct bdev *b, struct bdev_io *io)

@@ -3,20 +3,36 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "bdev.h"
 #include "bufs.h"
+#include "spin.h"
 
 #define PAGE 4096u
 #define LARGE 65536u
 #define PAST_CACHE (32u << 20) /* of a disk so large no block is expected in the cache, nor soon wanted there */
 
+#define STRIPES 256u
+
+/* Held for one page at a time: a block, which is the atomic unit that Identify names, is never torn between threads. */
+struct stripe {
+	uint32_t lock;
+} __attribute__((aligned(64)));
+
+/* What all handles of a disk have. */
+struct blocks {
+	uint8_t *at;
+	uint32_t handles; /* more than one: locks are taken */
+	struct stripe stripe[STRIPES];
+};
+
 struct ram {
 	struct bdev b;
-	uint8_t *blocks;
+	struct blocks *blocks;
 };
 
 /* len: whole blocks, and so is what `at` is a multiple of. */
@@ -36,14 +52,47 @@ put(uint8_t *at, const uint8_t *from, size_t len, bool past_cache)
 }
 
 static void
-copy(uint8_t *at, const struct bdev_io *io, bool to_iov, bool past_cache)
+copy_part(uint8_t *at, uint8_t *v, size_t len, bool to_iov, bool past_cache)
 {
+	if (to_iov)
+		memcpy(v, at, len);
+	else
+		put(at, v, len, past_cache);
+}
+
+static uint32_t *
+lock_of(struct blocks *k, uint64_t offset)
+{
+	return &k->stripe[offset / PAGE % STRIPES].lock;
+}
+
+/* The same page by page, each under its lock. */
+static void
+copy_pages(struct blocks *k, uint64_t offset, const struct iovec *v, bool to_iov, bool past_cache)
+{
+	uint8_t *base = v->iov_base;
+
+	for (size_t done = 0, part; done < v->iov_len; done += part, offset += part) {
+		part = PAGE - offset % PAGE;
+		if (part > v->iov_len - done)
+			part = v->iov_len - done;
+		spin_lock(lock_of(k, offset));
+		copy_part(k->at + offset, base + done, part, to_iov, past_cache);
+		spin_unlock(lock_of(k, offset));
+	}
+}
+
+static void
+copy(struct blocks *k, const struct bdev_io *io, bool to_iov, bool past_cache)
+{
+	uint64_t offset = io->offset;
+
 	for (int i = 0; i < io->iovcnt; i++) {
-		if (to_iov)
-			memcpy(io->iov[i].iov_base, at, io->iov[i].iov_len);
+		if (k->handles > 1)
+			copy_pages(k, offset, &io->iov[i], to_iov, past_cache);
 		else
-			put(at, io->iov[i].iov_base, io->iov[i].iov_len, past_cache);
-		at += io->iov[i].iov_len;
+			copy_part(k->at + offset, io->iov[i].iov_base, io->iov[i].iov_len, to_iov, past_cache);
+		offset += io->iov[i].iov_len;
 	}
 }
 
@@ -64,22 +113,33 @@ clear(uint8_t *at, uint64_t len)
 	memset(at + before + pages, 0, len - before - pages);
 }
 
+/* While nobody is in the middle of a page. All locks are taken in their order, and who copies waits for one only. */
+static void
+clear_alone(struct blocks *k, uint64_t offset, uint64_t len)
+{
+	for (uint32_t i = 0; k->handles > 1 && i < STRIPES; i++)
+		spin_lock(&k->stripe[i].lock);
+	clear(k->at + offset, len);
+	for (uint32_t i = 0; k->handles > 1 && i < STRIPES; i++)
+		spin_unlock(&k->stripe[i].lock);
+}
+
 static bool
 ram_submit(struct bdev *b, struct bdev_io *io)
 {
-	uint8_t *at = ((struct ram *)b)->blocks + io->offset;
+	struct blocks *k = ((struct ram *)b)->blocks;
 	bool past_cache = b->size >= PAST_CACHE;
 
 	switch (io->op) {
 	case BDEV_READ:
-		copy(at, io, true, past_cache);
+		copy(k, io, true, past_cache);
 		break;
 	case BDEV_WRITE:
-		copy(at, io, false, past_cache);
+		copy(k, io, false, past_cache);
 		break;
 	case BDEV_ZEROES:
 	case BDEV_DISCARD:
-		clear(at, io->len);
+		clear_alone(k, io->offset, io->len);
 		break;
 	case BDEV_FLUSH:
 		break;
@@ -100,11 +160,45 @@ ram_close(struct bdev *b)
 {
 	struct ram *r = (struct ram *)b;
 
-	munmap(r->blocks, b->size);
+	if (--r->blocks->handles == 0) {
+		munmap(r->blocks->at, b->size);
+		free(r->blocks);
+	}
 	free(r);
 }
 
-static const struct bdev_ops ram_ops = {.submit = ram_submit, .poll = ram_poll, .close = ram_close};
+static struct bdev *
+ram_share(struct bdev *b, void *base, size_t len, char *why, size_t why_len)
+{
+	struct ram *r = malloc(sizeof(*r));
+
+	(void)base, (void)len;
+	if (!r) {
+		snprintf(why, why_len, "no memory");
+		return NULL;
+	}
+	*r = *(struct ram *)b;
+	r->blocks->handles++;
+	return &r->b;
+}
+
+static const struct bdev_ops ram_ops = {.submit = ram_submit, .poll = ram_poll, .share = ram_share, .close = ram_close};
+
+static struct blocks *
+blocks_open(uint64_t size)
+{
+	struct blocks *k = aligned_alloc(_Alignof(struct blocks), sizeof(*k));
+
+	if (!k)
+		return NULL;
+	memset(k, 0, sizeof(*k));
+	k->handles = 1;
+	k->at = bufs_map(size);
+	if (k->at)
+		return k;
+	free(k);
+	return NULL;
+}
 
 struct bdev *
 bdev_ram_open(uint64_t size, uint32_t block_size)
@@ -113,7 +207,7 @@ bdev_ram_open(uint64_t size, uint32_t block_size)
 
 	if (!r)
 		return NULL;
-	r->blocks = bufs_map(size);
+	r->blocks = blocks_open(size);
 	if (!r->blocks) {
 		free(r);
 		return NULL;

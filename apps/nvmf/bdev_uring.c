@@ -171,7 +171,10 @@ uring_close(struct bdev *b)
 	free(u);
 }
 
-static const struct bdev_ops uring_ops = {.submit = uring_submit, .poll = uring_poll, .close = uring_close};
+static struct bdev *uring_share(struct bdev *b, void *base, size_t len, char *why, size_t why_len);
+
+static const struct bdev_ops uring_ops = {
+	.submit = uring_submit, .poll = uring_poll, .share = uring_share, .close = uring_close};
 
 /* Size in octets, 0 when it cannot be told. */
 static uint64_t
@@ -257,27 +260,57 @@ set_up(struct uring *u, const char *path, void *base, size_t len, char *why, siz
 	return true;
 }
 
+static struct uring *
+uring_new(char *why, size_t why_len)
+{
+	struct uring *u = calloc(1, sizeof(*u));
+
+	if (u)
+		u->at = &u->waiting;
+	else
+		snprintf(why, why_len, "no memory");
+	return u;
+}
+
+static struct bdev *
+abandon(struct uring *u)
+{
+	if (u->fd >= 0)
+		close(u->fd);
+	free(u);
+	return NULL;
+}
+
 struct bdev *
 bdev_uring_open(const char *path, bool read_only, uint32_t block_size, void *base, size_t len, char *why,
 		size_t why_len)
 {
-	struct uring *u = calloc(1, sizeof(*u));
+	struct uring *u = uring_new(why, why_len);
 
-	if (!u) {
-		snprintf(why, why_len, "%s: no memory", path);
+	if (!u)
 		return NULL;
-	}
-	u->at = &u->waiting;
 	u->fd = open_direct(path, read_only, why, why_len);
 	if (u->fd < 0)
-		goto fail;
+		return abandon(u);
 	u->b = (struct bdev){.ops = &uring_ops, .block_size = block_size, .volatile_cache = true};
 	if (!check_size(u, path, why, why_len) || !set_up(u, path, base, len, why, why_len))
-		goto fail_fd;
+		return abandon(u);
 	return &u->b;
-fail_fd:
-	close(u->fd);
-fail:
-	free(u);
-	return NULL;
+}
+
+/* A ring of its own. The lock on the file goes with the last copy of its descriptor. */
+static struct bdev *
+uring_share(struct bdev *b, void *base, size_t len, char *why, size_t why_len)
+{
+	struct uring *u = uring_new(why, why_len);
+
+	if (!u)
+		return NULL;
+	u->b = *b;
+	u->fd = fcntl(((struct uring *)b)->fd, F_DUPFD_CLOEXEC, 0);
+	if (u->fd < 0)
+		snprintf(why, why_len, "a file once more: %s", strerror(errno));
+	if (u->fd < 0 || !set_up(u, "a file once more", base, len, why, why_len))
+		return abandon(u);
+	return &u->b;
 }

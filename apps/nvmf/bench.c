@@ -142,7 +142,7 @@ far_loop(void *arg)
 {
 	(void)arg;
 	while (!__atomic_load_n(&far.stop, __ATOMIC_ACQUIRE))
-		serve_turn(&far.server);
+		serve_turn(&far.server.side[0]);
 	return 0;
 }
 
@@ -287,7 +287,7 @@ open_load(const struct bench_options *o, uint32_t depth)
 
 	load.num_queues = (depth + DEPTH_MAX - 2) / (DEPTH_MAX - 1);
 	load.seed = 0x9e3779b97f4a7c15u;
-	load.blocks = far.target.subsys[0].ns[0].bdev->size / BLOCK;
+	load.blocks = far.target.subsys[0].ns[0].bdev[0]->size / BLOCK;
 	load.data = bufs_map(len);
 	if (!load.data)
 		return cli_fail("no memory for the data") == 0;

@@ -37,7 +37,8 @@ void
 bufs_close(struct bufs *b)
 {
 	assert(b->num_free == b->num);
-	munmap(b->base, b->len);
+	if (b->base)
+		munmap(b->base, b->len);
 	free(b->free);
 }
 

@@ -26,6 +26,7 @@ void *bufs_map(size_t len);
 
 /* len: octets, rounded down to chunks; the chunk of zeroes comes on top.  False: no memory. */
 bool bufs_open(struct bufs *b, size_t len);
+/* All zero: nothing to do. */
 void bufs_close(struct bufs *b);
 
 /* Room for len octets (<= BUFS_CHUNK * BUFS_MAX) in iov; returns the number of elements, 0 when there are not enough

@@ -13,8 +13,14 @@
 #define CQ_DEPTH 4096                 /* at first */
 #define HOST_NS UINT64_C(30000000000) /* what Linux gives a command, too */
 
-/* The status of a reject (RDMA binding of NVMe over Fabrics). */
+/* The status of a reject (RDMA binding of NVMe over Fabrics).  "Invalid ORD" is for none: hosts do no Reads. */
 enum { REJECT_LENGTH = 1, REJECT_RECFMT, REJECT_QID, REJECT_HSQSIZE, REJECT_HRQSIZE, REJECT_RESOURCES, REJECT_IRD };
+
+static void
+count(struct host_side *side, int more)
+{
+	__atomic_store_n(&side->num_conns, side->num_conns + more, __ATOMIC_RELAXED);
+}
 
 static void
 link_conn(struct conn *c)
@@ -24,7 +30,7 @@ link_conn(struct conn *c)
 	if (c->next)
 		c->next->back = &c->next;
 	c->side->conns = c;
-	c->side->num_conns++;
+	count(c->side, 1);
 }
 
 static void
@@ -33,7 +39,7 @@ unlink_conn(struct conn *c)
 	*c->back = c->next;
 	if (c->next)
 		c->next->back = c->back;
-	c->side->num_conns--;
+	count(c->side, -1);
 }
 
 /* Completions of a connection at most: its receives, and twice as many Reads, Writes and Sends; queues are rounded up
@@ -83,13 +89,13 @@ conn_drop(struct conn *c)
 	}
 	link_conn(c);
 	iw_qp_set_error(c->qp);
-	c->side->mind = true;
+	shard_mind(&c->side->shard);
 }
 
 static void
 hang_up(struct conn *c)
 {
-	c->hung_up = c->q.hang_up == HANG_UP_AT_ONCE ? HANG_UP_AT_ONCE : HANG_UP;
+	c->hung_up = queue_hung_up(&c->q);
 	iw_cm_disconnect(c->side->engine, c->id, c->hung_up == HANG_UP_AT_ONCE);
 }
 
@@ -98,7 +104,7 @@ hang_up(struct conn *c)
 static bool
 owes_too_long(const struct conn *c)
 {
-	uint64_t now = c->side->target->now_ns, limit = c->side->host_timeout_ns;
+	uint64_t now = c->side->shard.now_ns, limit = c->side->host_timeout_ns;
 
 	return (!c->q.ctrl && now - c->since_ns > limit) || (c->owed > 0 && now - c->owed_ns > limit);
 }
@@ -109,8 +115,8 @@ mind(struct conn *c)
 	if (!c->open)
 		return;
 	if (owes_too_long(c))
-		c->q.hang_up = HANG_UP_AT_ONCE;
-	if (c->q.hang_up > c->hung_up)
+		queue_hang_up(&c->q, HANG_UP_AT_ONCE);
+	if (queue_hung_up(&c->q) > c->hung_up)
 		hang_up(c);
 }
 
@@ -119,7 +125,6 @@ conn_mind_all(struct host_side *side)
 {
 	struct conn *next;
 
-	side->mind = false;
 	for (struct conn *c = side->conns; c; c = next) {
 		next = c->next;
 		side->minded++;
@@ -134,7 +139,10 @@ conn_poll(struct host_side *side)
 {
 	int work = flow_poll(side);
 
-	if (side->mind)
+	/* Acquire pairs with shard_mind(): what it was called for is seen.  What comes from now on is for the next
+	 * turn. */
+	if (__atomic_load_n(&side->shard.mind, __ATOMIC_RELAXED) &&
+	    __atomic_exchange_n(&side->shard.mind, false, __ATOMIC_ACQUIRE))
 		conn_mind_all(side);
 	flow_retry(side);
 	return work;
@@ -144,7 +152,7 @@ static void
 closed(struct conn *c)
 {
 	c->open = false;
-	c->side->mind = true;
+	shard_mind(&c->side->shard);
 	flow_stop(c);
 	ctrl_detach(&c->side->target->ctrls, &c->q);
 }
@@ -211,10 +219,11 @@ conn_new(struct host_side *side, const struct private_request *r)
 	if (!c)
 		return NULL;
 	c->side = side;
+	c->q.shard = &side->shard;
 	c->q.qid = r->qid;
 	c->q.size = (uint16_t)(r->hsqsize + 1);
 	c->depth = c->q.size;
-	c->since_ns = side->target->now_ns;
+	c->since_ns = side->shard.now_ns;
 	request_list_init(&c->no_read);
 	if (open_objects(c))
 		return c;
@@ -306,8 +315,10 @@ conn_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 
 	if (event->type == IW_CM_CONNECT_REQUEST)
 		return requested(context, id, event); /* the listener's context */
-	if (event->type == IW_CM_DISCONNECT && c->hung_up == HANG_NOT)
+	if (event->type == IW_CM_DISCONNECT && c->hung_up == HANG_NOT) {
+		queue_hang_up(&c->q, HANG_UP);
 		hang_up(c);
+	}
 	if (event->type == IW_CM_CLOSE || (event->type == IW_CM_ESTABLISHED_EV && event->status != 0)) {
 		closed(c);
 		iw_cm_destroy(c->side->engine, id);
@@ -323,7 +334,7 @@ conn_close_all(struct host_side *side, bool at_once)
 
 		if (!c->open || c->hung_up >= how)
 			continue;
-		c->q.hang_up = how;
+		queue_hang_up(&c->q, how);
 		hang_up(c);
 	}
 }
@@ -348,5 +359,5 @@ conn_close_side(struct host_side *side)
 bool
 conn_idle(const struct host_side *side)
 {
-	return side->num_conns == 0;
+	return __atomic_load_n(&side->num_conns, __ATOMIC_RELAXED) == 0;
 }

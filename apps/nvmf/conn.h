@@ -4,29 +4,32 @@
 #define CONN_H
 
 #include <iwarp.h>
+#include <rte_common.h>
 
 #include "exec.h"
 
 struct conn;
 
-/* What the connections of a target share. */
+/* What the connections on one engine share. */
 struct host_side {
+	struct shard shard;
 	struct iw_engine *engine;
 	struct iw_pd *pd;
 	struct iw_mr *bufs_mr;
 	struct iw_cq *cq; /* of all connections: one that is idle costs a turn nothing */
 	uint32_t cq_depth, cq_used;
 	struct target *target;
-	struct conn *conns; /* all of them */
-	int num_conns;
+	struct conn *conns;          /* all of them */
+	int num_conns;               /* atomic */
 	struct request_list no_bufs; /* requests that wait for buffers, of all of them */
-	bool mind;                   /* one of them is to be hung up, or has ended */
 	uint64_t minded;             /* how often one was looked at for that */
 	uint64_t host_timeout_ns;    /* how long a host may leave what it owes */
-	bool no_crc;                 /* do not ask for the MPA CRC */
-};
+	iw_cm_id listener;
+	uint64_t next_expiry;
+	bool no_crc; /* do not ask for the MPA CRC */
+} __rte_cache_aligned;
 
-/* Makes what the connections share of it; engine, pd, bufs_mr and target are set.  False: no memory. */
+/* Makes what the connections share of it; shard, engine, pd, bufs_mr and target are set.  False: no memory. */
 bool conn_open_side(struct host_side *side);
 /* No connection may be left. */
 void conn_close_side(struct host_side *side);
@@ -45,7 +48,7 @@ void conn_mind_all(struct host_side *side);
 /* A request whose disk part is done goes on. */
 void conn_resume(struct host_side *side, struct request *req);
 
-/* Hangs up on every host, gracefully or at once; conn_idle() says when the last has gone. */
+/* Hangs up on every host, gracefully or at once; conn_idle(), which any thread may ask, says when the last has gone. */
 void conn_close_all(struct host_side *side, bool at_once);
 bool conn_idle(const struct host_side *side);
 

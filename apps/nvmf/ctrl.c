@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "spin.h"
+
 /* CAP: queues of CTRL_QUEUE_SIZE entries, contiguous, 15 s to get ready (in half seconds), NVM command set. */
 #define CAP_VALUE ((uint64_t)(CTRL_QUEUE_SIZE - 1) | UINT64_C(1) << 16 | UINT64_C(30) << 24 | UINT64_C(1) << 37)
 #define VS_1_4 0x00010400u
@@ -17,8 +19,10 @@
 #define CC_IOSQES(cc) ((cc) >> 16 & 15)
 #define CC_IOCQES(cc) ((cc) >> 20 & 15)
 
-struct ctrl *
-ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d, uint32_t kato_ms, uint64_t now_ns)
+/* ---- Under the lock --------------------------------------------------------------------------------------------- */
+
+static struct ctrl *
+take_free(struct ctrls *all)
 {
 	for (uint32_t i = 0; i < CTRL_MAX; i++) {
 		uint32_t n = (all->next + i) % CTRL_MAX;
@@ -29,30 +33,21 @@ ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d,
 		memset(c, 0, sizeof(*c));
 		c->used = true;
 		c->cntlid = (uint16_t)(n + 1);
-		c->subsys = subsys;
-		memcpy(c->hostid, d->hostid, sizeof(c->hostid));
-		memcpy(c->hostnqn, d->hostnqn, sizeof(c->hostnqn));
-		c->kato_ns = (uint64_t)kato_ms * 1000000;
-		c->last_seen = now_ns;
-		c->num_io_queues = CTRL_IO_QUEUES;
 		all->next = (n + 1) % CTRL_MAX;
 		all->used++;
-		all->changes++;
 		return c;
 	}
 	return NULL;
 }
 
-struct ctrl *
-ctrl_find(struct ctrls *all, uint16_t cntlid)
+static void
+changed(struct ctrls *all)
 {
-	struct ctrl *c = cntlid >= 1 && cntlid <= CTRL_MAX ? &all->ctrl[cntlid - 1] : NULL;
-
-	return c && c->used && !c->dying ? c : NULL;
+	__atomic_store_n(&all->changes, all->changes + 1, __ATOMIC_RELAXED);
 }
 
-void
-ctrl_attach(struct ctrl *c, struct queue *q)
+static void
+attach(struct ctrl *c, struct queue *q)
 {
 	assert(q->qid <= CTRL_IO_QUEUES && !c->queue[q->qid]);
 	c->queue[q->qid] = q;
@@ -60,13 +55,110 @@ ctrl_attach(struct ctrl *c, struct queue *q)
 	q->ctrl = c;
 }
 
-void
-ctrl_kill(struct ctrl *c, enum hang_up how)
+static void
+kill_ctrl(struct ctrl *c, enum hang_up how)
 {
 	c->dying = true;
 	for (int i = 0; i <= CTRL_IO_QUEUES; i++)
-		if (c->queue[i] && c->queue[i]->hang_up < how)
-			c->queue[i]->hang_up = how;
+		if (c->queue[i])
+			queue_hang_up(c->queue[i], how);
+}
+
+static void
+add_counts(struct queue_counts *to, const struct queue_counts *n)
+{
+	to->reads += __atomic_load_n(&n->reads, __ATOMIC_RELAXED);
+	to->writes += __atomic_load_n(&n->writes, __ATOMIC_RELAXED);
+	to->blocks_read += __atomic_load_n(&n->blocks_read, __ATOMIC_RELAXED);
+	to->blocks_written += __atomic_load_n(&n->blocks_written, __ATOMIC_RELAXED);
+}
+
+static void
+detach(struct ctrls *all, struct ctrl *c, struct queue *q)
+{
+	c->queue[q->qid] = NULL;
+	add_counts(&c->counts, &q->counts);
+	if (q->qid == 0) {
+		c->num_aers = 0; /* they were requests of that queue */
+		kill_ctrl(c, HANG_UP);
+	}
+	if (--c->open_queues > 0)
+		return;
+	c->used = false;
+	all->used--;
+	changed(all);
+}
+
+/* By number; nobody joins one that is dying. */
+static struct ctrl *
+find(struct ctrls *all, uint16_t cntlid)
+{
+	struct ctrl *c = cntlid >= 1 && cntlid <= CTRL_MAX ? &all->ctrl[cntlid - 1] : NULL;
+
+	return c && c->used && !c->dying ? c : NULL;
+}
+
+static enum ctrl_joined
+may_join(const struct ctrl *c, const struct subsys *s, const struct connect_data *d, uint16_t qid)
+{
+	if (!c || c->subsys != s || memcmp(c->hostid, d->hostid, sizeof(c->hostid)) != 0 ||
+	    strcmp(c->hostnqn, d->hostnqn) != 0)
+		return CTRL_NOT_YOURS;
+	if (!c->subsys || qid > c->num_io_queues)
+		return CTRL_NO_QUEUE;
+	return ctrl_ready(c) && !c->queue[qid] ? CTRL_JOINED : CTRL_NOT_NOW;
+}
+
+/* A controller that is dying has said good-bye; a host that does not hear it may be gone.  last_seen may be ahead of
+ * now_ns by a turn of another engine: hence no subtraction. */
+static bool
+expired(struct ctrl *c, uint64_t now_ns)
+{
+	if (!c->dying)
+		return c->kato_ns != 0 &&
+		       now_ns > __atomic_load_n(&c->last_seen, __ATOMIC_RELAXED) + CTRL_SEEN_NS + c->kato_ns;
+	if (c->dead_at == 0)
+		c->dead_at = now_ns + (c->kato_ns != 0 && c->kato_ns < LEAVE_NS ? c->kato_ns : LEAVE_NS);
+	return now_ns > c->dead_at;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+struct ctrl *
+ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d, uint32_t kato_ms, struct queue *admin)
+{
+	struct ctrl *c;
+
+	spin_lock(&all->lock);
+	c = take_free(all);
+	if (c) {
+		c->subsys = subsys;
+		memcpy(c->hostid, d->hostid, sizeof(c->hostid));
+		memcpy(c->hostnqn, d->hostnqn, sizeof(c->hostnqn));
+		c->owner = admin->shard->number;
+		c->kato_ns = (uint64_t)kato_ms * 1000000;
+		c->last_seen = admin->shard->now_ns;
+		c->num_io_queues = CTRL_IO_QUEUES;
+		attach(c, admin);
+		changed(all);
+	}
+	spin_unlock(&all->lock);
+	return c;
+}
+
+enum ctrl_joined
+ctrl_join(struct ctrls *all, const struct subsys *s, const struct connect_data *d, struct queue *q)
+{
+	enum ctrl_joined joined;
+	struct ctrl *c;
+
+	spin_lock(&all->lock);
+	c = find(all, d->cntlid);
+	joined = may_join(c, s, d, q->qid);
+	if (joined == CTRL_JOINED)
+		attach(c, q);
+	spin_unlock(&all->lock);
+	return joined;
 }
 
 void
@@ -77,40 +169,59 @@ ctrl_detach(struct ctrls *all, struct queue *q)
 	if (!c)
 		return;
 	q->ctrl = NULL;
-	c->queue[q->qid] = NULL;
-	if (q->qid == 0) {
-		c->num_aers = 0; /* they were requests of that queue */
-		ctrl_kill(c, HANG_UP);
-	}
-	if (--c->open_queues == 0) {
-		c->used = false;
-		all->used--;
-		all->changes++;
-	}
+	spin_lock(&all->lock);
+	detach(all, c, q);
+	spin_unlock(&all->lock);
 }
 
-/* A controller that is dying has said good-bye; a host that does not hear it may be gone. */
-static bool
-expired(struct ctrl *c, uint64_t now_ns)
+bool
+ctrl_grant(struct ctrls *all, struct ctrl *c, uint16_t num_io_queues)
 {
-	if (!c->dying)
-		return c->kato_ns != 0 && now_ns - c->last_seen > c->kato_ns;
-	if (c->dead_at == 0)
-		c->dead_at = now_ns + (c->kato_ns != 0 && c->kato_ns < LEAVE_NS ? c->kato_ns : LEAVE_NS);
-	return now_ns > c->dead_at;
+	bool ok;
+
+	spin_lock(&all->lock);
+	ok = c->open_queues == 1;
+	if (ok)
+		c->num_io_queues = num_io_queues;
+	spin_unlock(&all->lock);
+	return ok;
 }
 
 void
-ctrl_expire(struct ctrls *all, uint64_t now_ns)
+ctrl_kill(struct ctrls *all, struct ctrl *c, enum hang_up how)
 {
+	spin_lock(&all->lock);
+	kill_ctrl(c, how);
+	spin_unlock(&all->lock);
+}
+
+void
+ctrl_expire(struct ctrls *all, const struct shard *shard)
+{
+	spin_lock(&all->lock);
 	for (int i = 0; all->used > 0 && i < CTRL_MAX; i++) {
 		struct ctrl *c = &all->ctrl[i];
 
-		if (!c->used || !expired(c, now_ns))
+		if (!c->used || c->owner != shard->number || !expired(c, shard->now_ns))
 			continue;
 		c->expired = c->expired || !c->dying;
-		ctrl_kill(c, HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
+		kill_ctrl(c, HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
 	}
+	spin_unlock(&all->lock);
+}
+
+struct queue_counts
+ctrl_counts(struct ctrls *all, const struct ctrl *c)
+{
+	struct queue_counts sum;
+
+	spin_lock(&all->lock);
+	sum = c->counts;
+	for (int i = 0; i <= CTRL_IO_QUEUES; i++)
+		if (c->queue[i])
+			add_counts(&sum, &c->queue[i]->counts);
+	spin_unlock(&all->lock);
+	return sum;
 }
 
 bool
@@ -145,18 +256,26 @@ cc_valid(const struct ctrl *c, uint32_t cc)
 	return CC_CSS(cc) == 0 && CC_MPS(cc) == 0 && (sizes || !c->subsys);
 }
 
+/* I/O queues on other engines look at it. */
+static void
+set_csts(struct ctrl *c, uint32_t csts)
+{
+	__atomic_store_n(&c->csts, csts, __ATOMIC_RELEASE);
+}
+
 static void
 set_cc(struct ctrl *c, uint32_t cc)
 {
-	uint32_t old = c->cc;
+	uint32_t old = c->cc, csts = c->csts;
 
 	c->cc = cc;
 	if (!(old & CC_EN) && (cc & CC_EN))
-		c->csts = cc_valid(c, cc) ? CSTS_RDY : CSTS_CFS;
+		csts = cc_valid(c, cc) ? CSTS_RDY : CSTS_CFS;
 	else if ((old & CC_EN) && !(cc & CC_EN))
-		c->csts = 0;
+		csts = 0;
 	if (!CC_SHN(old) && CC_SHN(cc))
-		c->csts = (c->csts & ~CSTS_RDY) | CSTS_SHST_OCCURRING;
+		csts = (csts & ~CSTS_RDY) | CSTS_SHST_OCCURRING;
+	set_csts(c, csts);
 }
 
 bool
@@ -169,7 +288,7 @@ void
 ctrl_shut_down(struct ctrl *c)
 {
 	if (ctrl_shutting_down(c))
-		c->csts = (c->csts & ~CSTS_SHST) | CSTS_SHST_DONE;
+		set_csts(c, (c->csts & ~CSTS_SHST) | CSTS_SHST_DONE);
 }
 
 bool

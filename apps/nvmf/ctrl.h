@@ -26,43 +26,67 @@ struct ctrl {
 	struct subsys *subsys; /* NULL: the discovery subsystem */
 	uint8_t hostid[16];
 	char hostnqn[CAPSULE_NQN];
-	uint32_t cc, csts;
+	uint32_t cc, csts;  /* csts: atomic */
+	uint32_t owner;     /* the engine of its admin queue */
 	uint64_t kato_ns;   /* 0: no keep-alive */
-	uint64_t last_seen; /* when a command came last */
+	uint64_t last_seen; /* atomic: when a command came last, give or take CTRL_SEEN_NS */
 	uint64_t dead_at;   /* dying: when its queues are closed by force; 0: not known yet */
 	uint32_t aen_config;
-	bool write_through;     /* the host disabled the volatile write cache */
+	bool write_through;     /* atomic: the host disabled the volatile write cache */
 	uint16_t num_io_queues; /* granted */
 	uint16_t open_queues;
 	struct queue *queue[CTRL_IO_QUEUES + 1]; /* by qid; 0: admin */
 	struct request *aer[CTRL_AERS];
 	int num_aers;
-	/* for the health log, in units and commands */
-	uint64_t blocks_read, blocks_written, reads, writes;
+	struct queue_counts counts; /* of queues that have left */
 };
 
+/* Queues of one controller may be on several engines.  Under the lock: which controllers there are, which queues each
+ * has, how many it may have.  The rest is the engine's that has the admin queue, but for what is atomic; its number,
+ * its subsystem and its host stay as they are while a queue is attached. */
 struct ctrls {
+	uint32_t lock;
 	struct ctrl ctrl[CTRL_MAX];
 	uint32_t next; /* where the search for a free one starts, so that numbers are reused late */
 	uint32_t used;
-	uint32_t changes; /* counts what came and went */
+	uint32_t changes; /* atomic: counts what came and went */
 };
 
-/* A controller without queues; NULL when all are in use. */
+/* A controller with this admin queue; NULL when all are in use. */
 struct ctrl *ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d, uint32_t kato_ms,
-		      uint64_t now_ns);
-/* By number; NULL when there is none. */
-struct ctrl *ctrl_find(struct ctrls *all, uint16_t cntlid);
+		      struct queue *admin);
 
-/* The queue joins or leaves; a controller whose admin queue has left dies, and one without queues is free. */
-void ctrl_attach(struct ctrl *c, struct queue *q);
+/* An I/O queue joins the controller that d names, from whichever engine. */
+enum ctrl_joined {
+	CTRL_JOINED,
+	CTRL_NOT_YOURS, /* there is none of that number, or it is of another host or subsystem */
+	CTRL_NO_QUEUE,  /* it was granted fewer queues, or is a discovery controller */
+	CTRL_NOT_NOW    /* it is not enabled, or has that queue already */
+};
+enum ctrl_joined ctrl_join(struct ctrls *all, const struct subsys *s, const struct connect_data *d, struct queue *q);
+/* A queue leaves; a controller whose admin queue has left dies, and one without queues is free. */
 void ctrl_detach(struct ctrls *all, struct queue *q);
 
-/* Ends it: every queue of it is marked to be hung up. */
-void ctrl_kill(struct ctrl *c, enum hang_up how);
-/* Kills every controller whose host was silent for longer than its keep-alive timeout, and closes by force what a dying
- * one still has open after a while. */
-void ctrl_expire(struct ctrls *all, uint64_t now_ns);
+/* So many I/O queues may join; false: some have already. */
+bool ctrl_grant(struct ctrls *all, struct ctrl *c, uint16_t num_io_queues);
+
+/* Ends it: every queue of it is to be hung up. */
+void ctrl_kill(struct ctrls *all, struct ctrl *c, enum hang_up how);
+/* Of the controllers whose admin queue is on this engine: kills each whose host was silent for longer than its
+ * keep-alive timeout, and closes by force what a dying one still has open after a while. */
+void ctrl_expire(struct ctrls *all, const struct shard *shard);
+
+/* What its queues have counted so far. */
+struct queue_counts ctrl_counts(struct ctrls *all, const struct ctrl *c);
+/* A command has come, by any of its queues. Most find that written already: a line that each engine wrote for each
+ * command would go back and forth between them. */
+#define CTRL_SEEN_NS UINT64_C(1000000)
+static inline void
+ctrl_saw(struct ctrl *c, uint64_t now_ns)
+{
+	if (now_ns > __atomic_load_n(&c->last_seen, __ATOMIC_RELAXED) + CTRL_SEEN_NS)
+		__atomic_store_n(&c->last_seen, now_ns, __ATOMIC_RELAXED);
+}
 
 /* Property Get and Set: false when there is no such property of that size (4 or 8 octets). */
 bool ctrl_prop_get(const struct ctrl *c, uint32_t offset, int size, uint64_t *value);
@@ -75,7 +99,7 @@ void ctrl_shut_down(struct ctrl *c);
 static inline bool
 ctrl_ready(const struct ctrl *c)
 {
-	return (c->csts & CSTS_RDY) != 0;
+	return (__atomic_load_n(&c->csts, __ATOMIC_ACQUIRE) & CSTS_RDY) != 0;
 }
 
 #endif

@@ -33,8 +33,9 @@ exec_start(struct target *t, struct request *req, enum bdev_op op, uint64_t offs
 	req->io.op = op;
 	req->io.offset = offset;
 	req->io.len = len;
-	req->io.fua = (req->cmd.cdw12 & FUA) != 0 || req->queue->ctrl->write_through;
-	if (!bdev_submit(req->ns->bdev, &req->io))
+	req->io.fua =
+		(req->cmd.cdw12 & FUA) != 0 || __atomic_load_n(&req->queue->ctrl->write_through, __ATOMIC_RELAXED);
+	if (!bdev_submit(exec_disk(req), &req->io))
 		return EXEC_DISK;
 	return exec_resume(t, req);
 }

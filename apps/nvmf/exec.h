@@ -23,14 +23,12 @@ enum exec_result {
 	EXEC_HELD  /* an Asynchronous Event Request: until there is something to tell */
 };
 
-/* What the target has; one for the process. */
+/* What the target has; one for the process, and but for the controllers nothing of it changes while it serves. */
 struct target {
 	struct subsys subsys[SUBSYS_MAX];
 	int num_subsys;
 	struct ctrls ctrls;
-	struct bufs bufs;
 	char trsvcid[8]; /* port, as the discovery log has it */
-	uint64_t now_ns; /* of this turn */
 };
 
 /* Queues that may carry a command. */
@@ -63,6 +61,13 @@ extern const struct exec_row exec_fabrics[], exec_admin[], exec_io[];
 enum exec_result exec_fail(struct request *req, uint16_t status);
 enum exec_result exec_fail_retry(struct request *req, uint16_t status);
 enum exec_result exec_ok(struct request *req);
+
+/* The disk of its namespace, as its engine has it. */
+static inline struct bdev *
+exec_disk(const struct request *req)
+{
+	return req->ns->bdev[req->queue->shard->number];
+}
 
 /* Starts disk I/O on req->ns: EXEC_DISK, or what resume says when it was done at once. */
 enum exec_result exec_start(struct target *t, struct request *req, enum bdev_op op, uint64_t offset, uint64_t len);

@@ -11,40 +11,41 @@ enum { SEL_CURRENT, SEL_DEFAULT, SEL_SAVED, SEL_CAPABILITIES };
 #define HOSTID_128 16
 
 static uint16_t
-set_num_queues(struct request *req)
+set_num_queues(struct target *t, struct request *req)
 {
 	uint32_t sq = req->cmd.cdw11 & 0xffff, cq = req->cmd.cdw11 >> 16, granted = sq < cq ? sq : cq;
-	struct ctrl *c = req->queue->ctrl;
 
 	if (sq == 0xffff || cq == 0xffff)
 		return NVME_SC_INVALID_FIELD;
-	if (c->open_queues > 1)
-		return NVME_SC_CMD_SEQ_ERROR; /* I/O queues are there already */
 	if (granted > CTRL_IO_QUEUES - 1)
 		granted = CTRL_IO_QUEUES - 1;
-	c->num_io_queues = (uint16_t)(granted + 1);
+	if (!ctrl_grant(&t->ctrls, req->queue->ctrl, (uint16_t)(granted + 1)))
+		return NVME_SC_CMD_SEQ_ERROR; /* I/O queues are there already */
 	req->result = granted << 16 | granted;
 	return 0;
 }
 
 static uint16_t
-set_kato(struct request *req)
+set_kato(struct target *t, struct request *req)
 {
+	(void)t;
 	req->queue->ctrl->kato_ns = (uint64_t)req->cmd.cdw11 * 1000000;
 	return 0;
 }
 
 static uint16_t
-set_aen_config(struct request *req)
+set_aen_config(struct target *t, struct request *req)
 {
+	(void)t;
 	req->queue->ctrl->aen_config = req->cmd.cdw11;
 	return 0;
 }
 
 static uint16_t
-set_write_cache(struct request *req)
+set_write_cache(struct target *t, struct request *req)
 {
-	req->queue->ctrl->write_through = (req->cmd.cdw11 & 1) == 0;
+	(void)t;
+	__atomic_store_n(&req->queue->ctrl->write_through, (req->cmd.cdw11 & 1) == 0, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -86,7 +87,7 @@ static const struct feature {
 	uint8_t id;
 	uint8_t where;
 	uint32_t (*get)(const struct ctrl *c);
-	uint16_t (*set)(struct request *req);
+	uint16_t (*set)(struct target *t, struct request *req);
 	uint32_t preset;
 } features[] = {
 	{NVME_FEAT_FID_ARBITRATION, ON_ADMIN, get_zero, NULL, 0},
@@ -124,7 +125,6 @@ run_set_features(struct target *t, struct request *req)
 	const struct feature *f = find_feature(req);
 	uint16_t status;
 
-	(void)t;
 	if (req->cmd.cdw10 >> 31 != 0)
 		return exec_fail(req, NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | NVME_SC_FEATURE_NOT_SAVEABLE);
 	if (is_hostid(req))
@@ -133,7 +133,7 @@ run_set_features(struct target *t, struct request *req)
 		return exec_fail(req, NVME_SC_INVALID_FIELD);
 	if (!f->set)
 		return exec_fail(req, NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | NVME_SC_FEATURE_NOT_CHANGEABLE);
-	status = f->set(req);
+	status = f->set(t, req);
 	return status != 0 ? exec_fail(req, status) : exec_ok(req);
 }
 
@@ -173,7 +173,7 @@ run_get_features(struct target *t, struct request *req)
 static enum exec_result
 run_keep_alive(struct target *t, struct request *req)
 {
-	req->queue->ctrl->last_seen = t->now_ns;
+	(void)t; /* that it has come is known already, as of any command */
 	return exec_ok(req);
 }
 

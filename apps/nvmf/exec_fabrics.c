@@ -28,44 +28,41 @@ invalid_param(struct request *req, uint64_t where)
 }
 
 static enum exec_result
-connected(struct request *req, struct ctrl *c)
+connected(struct request *req)
 {
 	struct queue *q = req->queue;
 
-	ctrl_attach(c, q);
 	q->size = (uint16_t)((req->cmd.cdw11 & 0xffff) + 1);
 	q->sq_head %= q->size;
 	q->no_flow_ctl = (req->cmd.cdw11 >> 16 & CATTR_NO_FLOW_CTL) != 0;
-	req->result = c->cntlid;
+	req->result = q->ctrl->cntlid;
 	return exec_ok(req);
 }
 
 static enum exec_result
 connect_admin(struct target *t, struct request *req, struct subsys *s, const struct connect_data *d)
 {
-	struct ctrl *c;
-
 	if (d->cntlid != CNTLID_DYNAMIC)
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_CNTLID_AT);
-	c = ctrl_new(&t->ctrls, s, d, req->cmd.cdw12, t->now_ns);
-	if (!c)
+	if (!ctrl_new(&t->ctrls, s, d, req->cmd.cdw12, req->queue))
 		return exec_fail_retry(req, NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | NVME_SC_CONNECT_CTRL_BUSY);
-	return connected(req, c);
+	return connected(req);
 }
 
 static enum exec_result
 connect_io(struct target *t, struct request *req, const struct subsys *s, const struct connect_data *d)
 {
-	struct ctrl *c = ctrl_find(&t->ctrls, d->cntlid);
-
-	if (!c || c->subsys != s || memcmp(c->hostid, d->hostid, sizeof(c->hostid)) != 0 ||
-	    strcmp(c->hostnqn, d->hostnqn) != 0)
+	switch (ctrl_join(&t->ctrls, s, d, req->queue)) {
+	case CTRL_JOINED:
+		return connected(req);
+	case CTRL_NOT_YOURS:
 		return invalid_param(req, IN_DATA | CAPSULE_CONNECT_CNTLID_AT);
-	if (!c->subsys || req->queue->qid > c->num_io_queues)
+	case CTRL_NO_QUEUE:
 		return invalid_param(req, AT_QID);
-	if (!ctrl_ready(c) || c->queue[req->queue->qid])
-		return exec_fail(req, NVME_SC_CMD_SEQ_ERROR);
-	return connected(req, c);
+	case CTRL_NOT_NOW:
+		break;
+	}
+	return exec_fail(req, NVME_SC_CMD_SEQ_ERROR);
 }
 
 static struct subsys *
@@ -135,7 +132,7 @@ flush_next(struct target *t, struct request *req)
 
 	while (s && req->step < s->num_ns) {
 		req->ns = &s->ns[req->step++];
-		if (req->ns->bdev->volatile_cache)
+		if (exec_disk(req)->volatile_cache)
 			return exec_start(t, req, BDEV_FLUSH, 0, 0);
 	}
 	ctrl_shut_down(req->queue->ctrl);
@@ -166,7 +163,7 @@ run_disconnect(struct target *t, struct request *req)
 	(void)t;
 	if ((req->cmd.cdw10 & 0xffff) != 0)
 		return exec_fail(req, NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | NVME_SC_CONNECT_FORMAT);
-	req->queue->hang_up = HANG_UP;
+	queue_hang_up(req->queue, HANG_UP);
 	return exec_ok(req);
 }
 

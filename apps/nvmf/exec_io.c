@@ -31,9 +31,9 @@ find_ns(struct request *req)
 }
 
 static bool
-in_range(const struct ns *ns, uint64_t lba, uint64_t blocks)
+in_range(const struct request *req, uint64_t lba, uint64_t blocks)
 {
-	uint64_t have = ns->bdev->size / ns->bdev->block_size;
+	uint64_t have = exec_disk(req)->size / exec_disk(req)->block_size;
 
 	return lba <= have && blocks <= have - lba;
 }
@@ -48,7 +48,7 @@ check_range(struct request *req)
 		return status;
 	if (req->cmd.cdw12 & PRINFO)
 		return NVME_SC_INVALID_FIELD; /* no protection information */
-	return in_range(req->ns, lba_of(req), blocks_of(req)) ? 0 : NVME_SC_LBA_RANGE;
+	return in_range(req, lba_of(req), blocks_of(req)) ? 0 : NVME_SC_LBA_RANGE;
 }
 
 static uint16_t
@@ -59,9 +59,9 @@ plan_data(struct target *t, struct request *req)
 	(void)t;
 	if (status != 0)
 		return status;
-	if (blocks_of(req) > EXEC_DATA_MAX / req->ns->bdev->block_size)
+	if (blocks_of(req) > EXEC_DATA_MAX / exec_disk(req)->block_size)
 		return NVME_SC_INVALID_FIELD; /* MDTS */
-	req->len = blocks_of(req) * req->ns->bdev->block_size;
+	req->len = blocks_of(req) * exec_disk(req)->block_size;
 	return 0;
 }
 
@@ -112,26 +112,26 @@ start_data(struct target *t, struct request *req, enum bdev_op op, const struct 
 {
 	memcpy(req->io.iov, iov, (size_t)n * sizeof(*iov));
 	req->io.iovcnt = n;
-	return exec_start(t, req, op, lba_of(req) * req->ns->bdev->block_size, req->len);
+	return exec_start(t, req, op, lba_of(req) * exec_disk(req)->block_size, req->len);
 }
 
 static enum exec_result
 run_read(struct target *t, struct request *req)
 {
-	struct ctrl *c = req->queue->ctrl;
+	struct queue_counts *n = &req->queue->counts;
 
-	c->reads++;
-	c->blocks_read += req->len / 512;
+	queue_count(&n->reads, 1);
+	queue_count(&n->blocks_read, req->len / 512);
 	return start_data(t, req, BDEV_READ, req->iov, req->iovcnt);
 }
 
 static enum exec_result
 run_write(struct target *t, struct request *req)
 {
-	struct ctrl *c = req->queue->ctrl;
+	struct queue_counts *n = &req->queue->counts;
 
-	c->writes++;
-	c->blocks_written += req->len / 512;
+	queue_count(&n->writes, 1);
+	queue_count(&n->blocks_written, req->len / 512);
 	return start_data(t, req, BDEV_WRITE, req->iov, req->iovcnt);
 }
 
@@ -173,14 +173,14 @@ enum { ZEROES_OWN = 0, ZEROES_FLUSH = UINT32_MAX };
 static uint64_t
 zeroes_len(const struct request *req)
 {
-	return (uint64_t)blocks_of(req) * req->ns->bdev->block_size;
+	return (uint64_t)blocks_of(req) * exec_disk(req)->block_size;
 }
 
 static enum exec_result
 run_zeroes(struct target *t, struct request *req)
 {
 	req->step = ZEROES_OWN;
-	return exec_start(t, req, BDEV_ZEROES, lba_of(req) * req->ns->bdev->block_size, zeroes_len(req));
+	return exec_start(t, req, BDEV_ZEROES, lba_of(req) * exec_disk(req)->block_size, zeroes_len(req));
 }
 
 static enum exec_result
@@ -189,10 +189,10 @@ write_next_zeroes(struct target *t, struct request *req)
 	uint64_t at = (uint64_t)req->step * BUFS_CHUNK, left = zeroes_len(req) - at;
 	uint32_t part = left < BUFS_CHUNK ? (uint32_t)left : BUFS_CHUNK;
 
-	req->io.iov[0] = (struct iovec){.iov_base = t->bufs.zeroes, .iov_len = part};
+	req->io.iov[0] = (struct iovec){.iov_base = req->queue->shard->bufs.zeroes, .iov_len = part};
 	req->io.iovcnt = 1;
 	req->step++;
-	return exec_start(t, req, BDEV_WRITE, lba_of(req) * req->ns->bdev->block_size + at, part);
+	return exec_start(t, req, BDEV_WRITE, lba_of(req) * exec_disk(req)->block_size + at, part);
 }
 
 static enum exec_result
@@ -230,7 +230,7 @@ range_at(const struct request *req, uint32_t i)
 static enum exec_result
 discard_next(struct target *t, struct request *req)
 {
-	uint32_t block = req->ns->bdev->block_size;
+	uint32_t block = exec_disk(req)->block_size;
 
 	while (req->step < req->len / CAPSULE_DSM_RANGE) {
 		struct dsm_range r = range_at(req, req->step++);
@@ -248,7 +248,7 @@ run_dsm(struct target *t, struct request *req)
 	for (uint32_t i = 0; i < req->len / CAPSULE_DSM_RANGE; i++) {
 		struct dsm_range r = range_at(req, i);
 
-		if (!in_range(req->ns, r.lba, r.blocks))
+		if (!in_range(req, r.lba, r.blocks))
 			return exec_fail(req, NVME_SC_LBA_RANGE);
 	}
 	req->step = 0;

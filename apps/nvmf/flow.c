@@ -39,8 +39,8 @@ respond(struct conn *c, struct request *req)
 static void
 release(struct conn *c, struct request *req)
 {
-	bufs_give(&c->side->target->bufs, req->iov, req->iovcnt);
-	bufs_give(&c->side->target->bufs, req->disk, req->diskcnt);
+	bufs_give(&c->side->shard.bufs, req->iov, req->iovcnt);
+	bufs_give(&c->side->shard.bufs, req->disk, req->diskcnt);
 	req->iovcnt = req->diskcnt = 0;
 }
 
@@ -129,7 +129,7 @@ begin(struct conn *c, struct request *req)
 		respond(c, req);
 	} else if (req->dir == DATA_NONE) {
 		execute(c, req);
-	} else if (!side->no_bufs.first && take_bufs(&side->target->bufs, req)) {
+	} else if (!side->no_bufs.first && take_bufs(&side->shard.bufs, req)) {
 		fetch(c, req);
 	} else {
 		request_list_add(&side->no_bufs, req);
@@ -158,7 +158,7 @@ start(struct conn *c, struct request *req, uint32_t len)
 	renew(req, len);
 	c->q.sq_head = (uint16_t)(c->q.sq_head + 1 < c->q.size ? c->q.sq_head + 1 : 0);
 	if (c->q.ctrl)
-		c->q.ctrl->last_seen = c->side->target->now_ns;
+		ctrl_saw(c->q.ctrl, c->side->shard.now_ns);
 	begin(c, req);
 }
 
@@ -168,7 +168,7 @@ static void
 received(struct conn *c, struct request *req, uint32_t len)
 {
 	if (len < CAPSULE_COMMAND)
-		c->q.hang_up = HANG_UP_AT_ONCE;
+		queue_hang_up(&c->q, HANG_UP_AT_ONCE);
 	else if (req->under_way)
 		req->early = len;
 	else
@@ -187,12 +187,12 @@ responded(struct conn *c, struct request *req)
 		start(c, req, early);
 }
 
-/* Has it to be hung up, or ended? */
+/* Has it ended? */
 static void
-note(const struct conn *c)
+note(struct conn *c)
 {
-	if (!c->open || c->q.hang_up > c->hung_up)
-		c->side->mind = true;
+	if (!c->open)
+		shard_mind(&c->side->shard);
 }
 
 static void
@@ -221,7 +221,7 @@ conn_resume(struct host_side *side, struct request *req)
 void
 flow_retry(struct host_side *side)
 {
-	while (side->no_bufs.first && take_bufs(&side->target->bufs, side->no_bufs.first)) {
+	while (side->no_bufs.first && take_bufs(&side->shard.bufs, side->no_bufs.first)) {
 		struct request *req = request_list_take(&side->no_bufs);
 
 		fetch(conn_of(req), req);
@@ -234,7 +234,7 @@ static void
 host_did(struct conn *c)
 {
 	c->owed--;
-	c->owed_ns = c->side->target->now_ns;
+	c->owed_ns = c->side->shard.now_ns;
 }
 
 static void
@@ -247,7 +247,7 @@ completed(struct conn *c, struct request *req, unsigned kind, const struct iw_wc
 		host_did(c);
 	if (kind == WR_SEND)
 		release(c, req);
-	if (wc->status != IW_WC_SUCCESS || !c->open || c->q.hang_up == HANG_UP_AT_ONCE)
+	if (wc->status != IW_WC_SUCCESS || !c->open || queue_hung_up(&c->q) == HANG_UP_AT_ONCE)
 		return;
 	if (kind == WR_RECV)
 		received(c, req, wc->byte_len);

@@ -16,8 +16,7 @@ posted(struct conn *c, int err)
 		c->posted++;
 		return true;
 	}
-	c->q.hang_up = HANG_UP_AT_ONCE;
-	c->side->mind = true;
+	queue_hang_up(&c->q, HANG_UP_AT_ONCE);
 	return false;
 }
 
@@ -28,7 +27,7 @@ post_send(struct conn *c, const struct iw_send_wr *wr)
 	if (!posted(c, iw_post_send(c->qp, wr, NULL)))
 		return false;
 	if (c->owed++ == 0)
-		c->owed_ns = c->side->target->now_ns;
+		c->owed_ns = c->side->shard.now_ns;
 	return true;
 }
 

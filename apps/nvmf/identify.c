@@ -49,7 +49,7 @@ static bool
 caches(const struct subsys *s)
 {
 	for (uint32_t i = 0; i < s->num_ns; i++)
-		if (s->ns[i].bdev->volatile_cache)
+		if (s->ns[i].bdev[0]->volatile_cache)
 			return true;
 	return false;
 }
@@ -81,13 +81,13 @@ fill_ctrl(const struct ctrl *c, struct nvme_id_ctrl *id)
 static void
 fill_ns(const struct ns *ns, struct nvme_id_ns *id)
 {
-	uint64_t blocks = ns->bdev->size / ns->bdev->block_size;
+	uint64_t blocks = ns->bdev[0]->size / ns->bdev[0]->block_size;
 
 	id->nsze = id->ncap = id->nuse = htole64(blocks);
 	id->nmic = 1; /* may be shared by controllers */
 	id->nsattr = ns->read_only ? NSATTR_WRITE_PROTECTED : 0;
 	memcpy(id->nguid, ns->uuid, sizeof(id->nguid));
-	id->lbaf[0].ds = (uint8_t)__builtin_ctz(ns->bdev->block_size);
+	id->lbaf[0].ds = (uint8_t)__builtin_ctz(ns->bdev[0]->block_size);
 }
 
 static void

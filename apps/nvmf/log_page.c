@@ -34,30 +34,29 @@ put_count(uint8_t to[16], uint64_t n)
 }
 
 static void
-fill_smart(const struct target *t, const struct request *req, struct page *p)
+fill_smart(struct target *t, const struct request *req, struct page *p)
 {
 	struct nvme_smart_log *log = (struct nvme_smart_log *)p->octets;
-	const struct ctrl *c = req->queue->ctrl;
+	struct queue_counts n = ctrl_counts(&t->ctrls, req->queue->ctrl);
 
-	(void)t;
 	log->avail_spare = 100;
-	put_unit_count(log->data_units_read, c->blocks_read);
-	put_unit_count(log->data_units_written, c->blocks_written);
-	put_count(log->host_reads, c->reads);
-	put_count(log->host_writes, c->writes);
+	put_unit_count(log->data_units_read, n.blocks_read);
+	put_unit_count(log->data_units_written, n.blocks_written);
+	put_count(log->host_reads, n.reads);
+	put_count(log->host_writes, n.writes);
 	p->len = sizeof(*log);
 }
 
 /* No error is kept: one empty entry. */
 static void
-fill_errors(const struct target *t, const struct request *req, struct page *p)
+fill_errors(struct target *t, const struct request *req, struct page *p)
 {
 	(void)t, (void)req;
 	p->len = sizeof(struct nvme_error_log_page);
 }
 
 static void
-fill_firmware(const struct target *t, const struct request *req, struct page *p)
+fill_firmware(struct target *t, const struct request *req, struct page *p)
 {
 	struct nvme_firmware_slot *log = (struct nvme_firmware_slot *)p->octets;
 
@@ -68,14 +67,14 @@ fill_firmware(const struct target *t, const struct request *req, struct page *p)
 }
 
 static void
-fill_changed_ns(const struct target *t, const struct request *req, struct page *p)
+fill_changed_ns(struct target *t, const struct request *req, struct page *p)
 {
 	(void)t, (void)req;
 	p->len = sizeof(struct nvme_ns_list);
 }
 
 static void
-fill_effects(const struct target *t, const struct request *req, struct page *p)
+fill_effects(struct target *t, const struct request *req, struct page *p)
 {
 	struct nvme_cmd_effects_log *log = (struct nvme_cmd_effects_log *)p->octets;
 
@@ -92,7 +91,7 @@ fill_effects(const struct target *t, const struct request *req, struct page *p)
 }
 
 static void
-fill_discovery(const struct target *t, const struct request *req, struct page *p)
+fill_discovery(struct target *t, const struct request *req, struct page *p)
 {
 	struct nvmf_discovery_log *log = (struct nvmf_discovery_log *)p->octets;
 	uint32_t n = 0;
@@ -124,7 +123,7 @@ fill_discovery(const struct target *t, const struct request *req, struct page *p
 
 static const struct log_row {
 	uint8_t lid, where;
-	void (*fill)(const struct target *t, const struct request *req, struct page *p);
+	void (*fill)(struct target *t, const struct request *req, struct page *p);
 } logs[] = {
 	{NVME_LOG_LID_ERROR, ON_ADMIN, fill_errors},        {NVME_LOG_LID_SMART, ON_ADMIN, fill_smart},
 	{NVME_LOG_LID_FW_SLOT, ON_ADMIN, fill_firmware},    {NVME_LOG_LID_CHANGED_NS, ON_ADMIN, fill_changed_ns},

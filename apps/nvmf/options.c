@@ -34,7 +34,8 @@ options_usage(void)
 	      "\n"
 	      "An NVMe over Fabrics target (RDMA transport over iWARP): hosts, like Linux with nvme-rdma, find its "
 	      "disks by\n"
-	      "`nvme discover -t rdma -a ADDR` and mount them.  It serves until Ctrl-C.\n"
+	      "`nvme discover -t rdma -a ADDR` and mount them.  It serves until Ctrl-C,\n"
+	      "on each lcore that EAL was given (-l 0,1).\n"
 	      "\n"
 	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's); --ip auto; may be given "
 	      "again\n"
@@ -49,7 +50,7 @@ options_usage(void)
 	      "                  blocks of 4096 octets instead of 512.  Files need a file system with direct I/O\n"
 	      "  --ro            the namespace before is read-only\n"
 	      "  --allow NQN     only this host may connect (may be given again)\n"
-	      "  --buffers MIB   memory for data under way (64)\n"
+	      "  --buffers MIB   memory for data under way, of each lcore (64)\n"
 	      "  --no-crc        do not ask for the MPA CRC\n",
 	      stdout);
 }
@@ -150,6 +151,7 @@ options_parse(int argc, char **argv, struct options *o, struct target *target)
 	int opt;
 
 	*o = (struct options){.port = PORT, .buffer_mib = BUFFER_MIB};
+	o->host.engines = host_lcores();
 	if (argc > 1 && strcmp(argv[1], "bench") == 0) {
 		o->bench = true;
 		o->bench_argc = argc - 1;

@@ -11,26 +11,10 @@
 #include "bdev.h"
 #include "bufs.h"
 #include "capsule_hdr.h"
+#include "queue.h"
 #include "subsys.h"
 
-struct ctrl;
-struct request;
-
 enum data_dir { DATA_NONE, DATA_FROM_HOST, DATA_TO_HOST };
-
-enum hang_up { HANG_NOT, HANG_UP, HANG_UP_AT_ONCE };
-
-/* A queue as the controller sees it: a part of a connection. */
-struct queue {
-	struct ctrl *ctrl;    /* NULL before Fabrics Connect */
-	uint16_t qid;         /* from the private data of the connection */
-	uint16_t size;        /* entries, from the same */
-	uint16_t sq_head;     /* of the next response */
-	char traddr[64];      /* ours, as this host reached it: for the discovery log */
-	uint8_t adrfam;       /* 1: IPv4, 2: IPv6 */
-	bool no_flow_ctl;     /* the host disabled submission queue flow control */
-	enum hang_up hang_up; /* the connection is to be closed: once the responses are out, or at once */
-};
 
 struct request {
 	struct request *next;

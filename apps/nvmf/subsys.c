@@ -47,13 +47,21 @@ subsys_add_ns(struct subsys *s, const char *spec)
 	return ns;
 }
 
+static struct bdev *
+open_ns(const struct ns *ns, uint32_t shard, void *base, size_t len, char *why, size_t why_len)
+{
+	if (shard > 0)
+		return bdev_share(ns->bdev[0], base, len, why, why_len);
+	return bdev_open(ns->spec, ns->read_only, base, len, why, why_len);
+}
+
 bool
-subsys_open(struct subsys *s, void *base, size_t len, char *why, size_t why_len)
+subsys_open(struct subsys *s, uint32_t shard, void *base, size_t len, char *why, size_t why_len)
 {
 	for (uint32_t i = 0; i < s->num_ns; i++) {
-		s->ns[i].bdev = bdev_open(s->ns[i].spec, s->ns[i].read_only, base, len, why, why_len);
-		if (!s->ns[i].bdev) {
-			subsys_close(s);
+		s->ns[i].bdev[shard] = open_ns(&s->ns[i], shard, base, len, why, why_len);
+		if (!s->ns[i].bdev[shard]) {
+			subsys_close(s, shard);
 			return false;
 		}
 	}
@@ -61,12 +69,12 @@ subsys_open(struct subsys *s, void *base, size_t len, char *why, size_t why_len)
 }
 
 void
-subsys_close(struct subsys *s)
+subsys_close(struct subsys *s, uint32_t shard)
 {
 	for (uint32_t i = 0; i < s->num_ns; i++) {
-		if (s->ns[i].bdev)
-			bdev_close(s->ns[i].bdev);
-		s->ns[i].bdev = NULL;
+		if (s->ns[i].bdev[shard])
+			bdev_close(s->ns[i].bdev[shard]);
+		s->ns[i].bdev[shard] = NULL;
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #include "bdev.h"
 #include "capsule_hdr.h"
+#include "queue.h"
 
 #define SUBSYS_DISCOVERY "nqn.2014-08.org.nvmexpress.discovery"
 #define SUBSYS_MAX 16
@@ -19,7 +20,7 @@ struct ns {
 	uint32_t nsid;
 	bool read_only;
 	uint8_t uuid[16]; /* the same after a restart: made of the subsystem's name, the number and the spec */
-	struct bdev *bdev;
+	struct bdev *bdev[SHARD_MAX]; /* of each engine, on the same disk */
 };
 
 struct subsys {
@@ -38,9 +39,10 @@ bool subsys_nqn_valid(const char *nqn);
 void subsys_init(struct subsys *s, const char *nqn);
 /* NULL: no room for another. */
 struct ns *subsys_add_ns(struct subsys *s, const char *spec);
-/* Opens every namespace; false after a line in why, with none open. */
-bool subsys_open(struct subsys *s, void *base, size_t len, char *why, size_t why_len);
-void subsys_close(struct subsys *s);
+/* Opens every namespace for an engine, number 0 first; false after a line in why, with none open for it.  [base,
+ * base+len): as for bdev_open(). */
+bool subsys_open(struct subsys *s, uint32_t shard, void *base, size_t len, char *why, size_t why_len);
+void subsys_close(struct subsys *s, uint32_t shard);
 
 /* The namespace, or NULL when there is none of that number. */
 struct ns *subsys_ns(struct subsys *s, uint32_t nsid);

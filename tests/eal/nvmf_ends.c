@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PORT 4420
+#define CONNS 256
 #define PATIENCE_NS UINT64_C(10000000000)
 #define GUARD 4096 /* octets around the host's buffer that nobody may touch */
 
@@ -15,7 +15,8 @@ static uint8_t memory[GUARD + BUF + GUARD];
 static void
 turn(void)
 {
-	serve_turn(&ends.server);
+	for (uint32_t i = 0; i < ends.server.n; i++)
+		serve_turn(&ends.server.side[i]);
 }
 
 void
@@ -50,14 +51,30 @@ nvmf_ends_await(const bool *flag)
 	assert_true(*flag);
 }
 
+int
+nvmf_ends_conns(void)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < ends.server.n; i++)
+		n += ends.server.side[i].num_conns;
+	return n;
+}
+
+uint32_t
+nvmf_ends_engine_of(int cntlid, uint16_t qid)
+{
+	return ends.target.ctrls.ctrl[cntlid - 1].queue[qid]->shard->number;
+}
+
 void
 nvmf_ends_await_conns(int num)
 {
 	uint64_t end = nvmf_ends_deadline();
 
-	while (ends.server.side.num_conns != num && nvmf_ends_turn(end))
+	while (nvmf_ends_conns() != num && nvmf_ends_turn(end))
 		;
-	assert_int_equal(ends.server.side.num_conns, num);
+	assert_int_equal(nvmf_ends_conns(), num);
 }
 
 void
@@ -95,22 +112,29 @@ nvmf_ends_make_file(const char *folder, off_t len, char *path, size_t path_len)
 }
 
 static void
-open_host(struct host *h, uint16_t port_id, const char *ip)
+open_host(struct host *h, uint16_t port_id, const char *ip, uint32_t engines)
 {
-	struct host_options o = {.port_id = port_id, .prefix_len = 24, .has_ip = true, .no_claim = true, .mtu = 9000};
+	/* Each engine has packet buffers of its own, and a test has little memory: smaller ones. */
+	struct host_options o = {.port_id = port_id,
+				 .prefix_len = 24,
+				 .has_ip = true,
+				 .no_claim = true,
+				 .mtu = engines > 1 ? 1500 : 9000,
+				 .max_conns = CONNS,
+				 .engines = engines};
 
 	assert_int_equal(iw_addr_parse(ip, &o.ip), 0);
 	assert_true(host_open(h, &o));
 }
 
 static void
-open_ends(void)
+open_ends(uint32_t engines)
 {
-	struct options o = {.port = PORT, .buffer_mib = 4};
+	struct options o = {.port = NVMF_PORT, .buffer_mib = 4};
 
 	assert_int_equal(iw_wire_create("nvmf", 1024, &port[0], &port[1]), 0);
-	open_host(&ends.far, port[0], "192.0.2.1");
-	open_host(&ends.near, port[1], "192.0.2.2");
+	open_host(&ends.far, port[0], "192.0.2.1", engines);
+	open_host(&ends.near, port[1], "192.0.2.2", 1);
 	assert_int_equal(serve_open(&ends.server, &ends.far, &o, &ends.target), 0);
 	ends.pd = iw_pd_create(ends.near.domain);
 	memset(memory, 0xa5, sizeof(memory));
@@ -119,14 +143,14 @@ open_ends(void)
 }
 
 void
-nvmf_ends_open_with(const char *const *spec, int n)
+nvmf_ends_open_with(const char *const *spec, int n, uint32_t engines)
 {
 	memset(&ends, 0, sizeof(ends));
 	subsys_init(&ends.target.subsys[0], NQN);
 	for (int i = 0; i < n; i++)
 		subsys_add_ns(&ends.target.subsys[0], spec[i]);
 	ends.target.num_subsys = 1;
-	open_ends();
+	open_ends(engines);
 }
 
 int
@@ -145,7 +169,7 @@ nvmf_ends_open(void **state)
 	t->subsys[1].host[0] = HOST "x";
 	t->subsys[1].num_hosts = 1;
 	t->num_subsys = 2;
-	open_ends();
+	open_ends(1);
 	return 0;
 }
 
@@ -165,7 +189,8 @@ nvmf_ends_close(void **state)
 	nvmf_ends_hang_up(&ends.admin);
 	nvmf_ends_await_conns(0);
 	assert_int_equal(ends.target.ctrls.used, 0);
-	assert_int_equal(ends.target.bufs.num_free, ends.target.bufs.num);
+	for (uint32_t i = 0; i < ends.server.n; i++)
+		assert_int_equal(ends.server.side[i].shard.bufs.num_free, ends.server.side[i].shard.bufs.num);
 	serve_close(&ends.server);
 	iw_mr_dereg(ends.mr);
 	iw_pd_destroy(ends.pd);
@@ -180,16 +205,22 @@ nvmf_ends_close(void **state)
 void
 nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr)
 {
+	nvmf_ends_begin(i, NVMF_PORT, qid, depth, attr);
+	for (uint64_t end = nvmf_ends_deadline(); !i->up && !i->ended && nvmf_ends_turn(end);)
+		;
+}
+
+void
+nvmf_ends_begin(struct initiator *i, uint16_t at, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr)
+{
 	struct iw_addr addr;
 
 	assert_int_equal(iw_addr_parse("192.0.2.1", &addr), 0);
-	addr.port = PORT;
+	addr.port = at;
 	assert_int_equal(initiator_connect(i, ends.near.engine, ends.pd, &addr, qid, depth,
 					   qid ? EXEC_CAPSULE_DATA : EXEC_CAPSULE_ADMIN, attr),
 			 0);
 	i->turn = turn;
-	for (uint64_t end = nvmf_ends_deadline(); !i->up && !i->ended && nvmf_ends_turn(end);)
-		;
 }
 
 int
@@ -261,7 +292,7 @@ whole_disk(enum bdev_op op, uint8_t *data)
 {
 	struct bdev_io io = {.op = op, .len = DISK, .iov[0] = {data, DISK}, .iovcnt = 1};
 
-	assert_true(bdev_submit(ends.target.subsys[0].ns[0].bdev, &io));
+	assert_true(bdev_submit(ends.target.subsys[0].ns[0].bdev[0], &io));
 }
 
 void

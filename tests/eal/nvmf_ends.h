@@ -17,6 +17,7 @@
 #include "initiator.h"
 #include "serve.h"
 
+#define NVMF_PORT 4420
 #define NQN "nqn.2026-11.org.example:disk"
 #define HOST "nqn.2026-11.org.example:host"
 #define BLOCKS 4096 /* of the first namespace: 2 MiB in blocks of 512 */
@@ -44,8 +45,8 @@ extern struct nvmf_ends ends;
  * end everything must be back, and the octets around the host's memory untouched. */
 int nvmf_ends_open(void **state);
 int nvmf_ends_close(void **state);
-/* The same with these namespaces in the one subsystem. */
-void nvmf_ends_open_with(const char *const *spec, int n);
+/* The same with these namespaces in the one subsystem, and a target of so many engines, which this thread polls all. */
+void nvmf_ends_open_with(const char *const *spec, int n, uint32_t engines);
 
 void nvmf_ends_turns(int n);
 /* When a test gives up: 10 s from now.  One turn; false: it is time to. */
@@ -55,6 +56,9 @@ bool nvmf_ends_turn(uint64_t deadline);
  * when it takes too long. */
 void nvmf_ends_await(const bool *flag);
 void nvmf_ends_await_conns(int num);
+int nvmf_ends_conns(void);
+/* The number of the engine that has this queue of a controller. */
+uint32_t nvmf_ends_engine_of(int cntlid, uint16_t qid);
 void nvmf_ends_await_responses(struct initiator *i, struct nvme_response *r, int n);
 /* A file for a namespace: its name and descriptor; -1: no direct I/O in that folder, or no io_uring here. */
 int nvmf_ends_make_file(const char *folder, off_t len, char *path, size_t path_len);
@@ -63,6 +67,8 @@ void nvmf_ends_hang_up(struct initiator *i);
 int nvmf_ends_connect(struct initiator *admin, struct initiator *io, const char *host, uint16_t depth);
 /* Starts a queue, with the right private data if attr is NULL; up or ended afterwards. */
 void nvmf_ends_start(struct initiator *i, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr);
+/* The same, at any TCP port, and without a turn. */
+void nvmf_ends_begin(struct initiator *i, uint16_t at, uint16_t qid, uint16_t depth, const struct iw_cm_attr *attr);
 /* The admin queue with its controller enabled; the same and an I/O queue. */
 void nvmf_ends_admin(void);
 void nvmf_ends_io(void);

@@ -375,7 +375,7 @@ test_host_gone_under_load(void **state)
 		nvmf_ends_hang_up(&ends.io);
 		nvmf_ends_hang_up(&ends.admin);
 		nvmf_ends_await_conns(0);
-		assert_int_equal(ends.target.bufs.num_free, ends.target.bufs.num);
+		assert_int_equal(ends.server.side[0].shard.bufs.num_free, ends.server.side[0].shard.bufs.num);
 	}
 }
 

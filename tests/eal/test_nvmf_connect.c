@@ -2,6 +2,8 @@
 /* How a host gets in, and how not: private data, Fabrics Connect, what may come before and after it.  Expectations:
  * NVMe over Fabrics 1.1 and its RDMA binding. */
 #include <nvme/types.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "ends.h"
 #include "nvmf_ends.h"
@@ -42,6 +44,83 @@ test_private_data(void **state)
 		assert_int_equal(i.reject_status, rows[n].status);
 		nvmf_ends_hang_up(&i);
 	}
+}
+
+static void
+refused(struct initiator *i, uint16_t status)
+{
+	nvmf_ends_await(&i->ended);
+	assert_int_equal(i->status, -IW_E_CONNREFUSED);
+	assert_int_equal(i->reject_status, status);
+	nvmf_ends_hang_up(i);
+	assert_int_equal(nvmf_ends_conns(), 0);
+}
+
+/* Status 6: there is no memory for the queue. Nothing of it stays, and there is room for the next one when there is
+ * memory again. */
+static void
+test_no_resources(void **state)
+{
+	struct rlimit all, none;
+	unsigned long pages;
+	struct initiator i;
+	FILE *f;
+
+	(void)state;
+	nvmf_ends_begin(&i, NVMF_PORT, 1, CTRL_QUEUE_SIZE, NULL);
+	assert_int_equal(getrlimit(RLIMIT_AS, &all), 0);
+	f = fopen("/proc/self/statm", "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	none = all;
+	none.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE);
+	assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+	for (uint64_t end = nvmf_ends_deadline(); !i.ended && nvmf_ends_turn(end);)
+		;
+	assert_int_equal(setrlimit(RLIMIT_AS, &all), 0);
+	refused(&i, 6);
+	nvmf_ends_io();
+}
+
+static uint16_t seen_ird, seen_ord; /* what the next host is said to have */
+
+static int
+other_depths(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct iw_cm_event e = *event;
+
+	if (e.type == IW_CM_CONNECT_REQUEST) {
+		e.ird = seen_ird;
+		e.ord = seen_ord;
+	}
+	return conn_event(id, &e, context);
+}
+
+/* Status 7: a host that answers no RDMA Read could write nothing. Status 8 is for none: a controller answers no Reads,
+ * for hosts do none (RDMA binding: the controller moves the data), so whatever a host's ORD is, it is met. */
+static void
+test_read_depths(void **state)
+{
+	struct host_side *side = &ends.server.side[0];
+	iw_cm_id listener = iw_cm_create(side->engine, other_depths, side);
+	struct iw_addr addr = {.port = NVMF_PORT + 1};
+	struct initiator i;
+
+	(void)state;
+	assert_int_equal(iw_cm_listen(side->engine, listener, &addr, 4), 0);
+	seen_ord = 16;
+	nvmf_ends_begin(&i, NVMF_PORT + 1, 0, 32, NULL);
+	refused(&i, 7);
+	seen_ird = 1;
+	for (int n = 0; n < 3; n++) {
+		seen_ord = (uint16_t[]){0, 1, 0x3fff}[n];
+		nvmf_ends_begin(&i, NVMF_PORT + 1, 0, 32, NULL);
+		nvmf_ends_await(&i.up);
+		nvmf_ends_hang_up(&i);
+		nvmf_ends_await_conns(0);
+	}
+	iw_cm_destroy(side->engine, listener);
 }
 
 /* More of it than there is to know is no fault: a later format may have it. */
@@ -231,8 +310,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_private_data),       TEST(test_longer_private_data),    TEST(test_connect_refused),
-		TEST(test_io_queue_too_early), TEST(test_command_before_connect), TEST(test_configuration),
+		TEST(test_no_resources),           TEST(test_read_depths),     TEST(test_private_data),
+		TEST(test_longer_private_data),    TEST(test_connect_refused), TEST(test_io_queue_too_early),
+		TEST(test_command_before_connect), TEST(test_configuration),
 	};
 
 	(void)argc;

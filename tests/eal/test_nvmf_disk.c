@@ -26,7 +26,7 @@ open_on(const char *folder)
 	fd = nvmf_ends_make_file(folder, FILE_LEN, path, sizeof(path));
 	if (fd < 0)
 		skip();
-	nvmf_ends_open_with(spec, 1);
+	nvmf_ends_open_with(spec, 1, 1);
 	nvmf_ends_io();
 }
 

@@ -60,12 +60,12 @@ owes(uint8_t opcode)
 	for (c.cid = 1; c.cid < DEPTH; c.cid++)
 		assert_int_equal(initiator_send(&ends.io, &c, NULL, 0), 0);
 	begin = iw_engine_now(ends.near.engine);
-	ends.server.side.host_timeout_ns = TIMEOUT_NS;
-	for (end = nvmf_ends_deadline(); ends.server.side.num_conns > 1 && nvmf_ends_turn(end);)
+	ends.server.side[0].host_timeout_ns = TIMEOUT_NS;
+	for (end = nvmf_ends_deadline(); ends.server.side[0].num_conns > 1 && nvmf_ends_turn(end);)
 		keep_alive();
-	assert_int_equal(ends.server.side.num_conns, 1);
+	assert_int_equal(ends.server.side[0].num_conns, 1);
 	assert_true(iw_engine_now(ends.near.engine) - begin >= TIMEOUT_NS / 2);
-	assert_int_equal(ends.target.bufs.num_free, ends.target.bufs.num);
+	assert_int_equal(ends.server.side[0].shard.bufs.num_free, ends.server.side[0].shard.bufs.num);
 	keep_alive();
 	nvmf_ends_hang_up(&ends.io);
 }
@@ -90,8 +90,8 @@ test_host_never_connects(void **state)
 	(void)state;
 	nvmf_ends_admin();
 	nvmf_ends_start(&ends.io, 1, DEPTH, NULL);
-	assert_int_equal(ends.server.side.num_conns, 2);
-	ends.server.side.host_timeout_ns = TIMEOUT_NS;
+	assert_int_equal(ends.server.side[0].num_conns, 2);
+	ends.server.side[0].host_timeout_ns = TIMEOUT_NS;
 	nvmf_ends_await_conns(1);
 	keep_alive();
 }
@@ -106,7 +106,7 @@ test_idle_queues_cost_nothing(void **state)
 {
 	static struct initiator idle[IDLE];
 	struct nvme_command flush = {.opcode = nvme_cmd_flush, .nsid = 1};
-	struct host_side *side = &ends.server.side;
+	struct host_side *side = &ends.server.side[0];
 	uint64_t begin, minded, tenths;
 
 	(void)state;
@@ -117,11 +117,11 @@ test_idle_queues_cost_nothing(void **state)
 	}
 	assert_true(side->cq_used > 4096); /* the CQ has grown */
 	nvmf_ends_turns(1);
-	begin = ends.target.now_ns;
+	begin = ends.server.side[0].shard.now_ns;
 	minded = side->minded;
 	for (int i = 0; i < 500; i++)
 		assert_int_equal(nvmf_ends_call(&ends.io, flush, NULL, 0, NULL), 0);
-	tenths = (ends.target.now_ns - begin) / 100000000 + 1;
+	tenths = (ends.server.side[0].shard.now_ns - begin) / 100000000 + 1;
 	assert_true(side->minded - minded <= tenths * (IDLE + 2));
 	for (int i = 0; i < IDLE; i++)
 		nvmf_ends_hang_up(&idle[i]);
@@ -135,6 +135,7 @@ test_idle_queues_cost_nothing(void **state)
 #define SLOT_BLOCKS 8
 #define SLOT_LEN (SLOT_BLOCKS * 512)
 #define OPS 1500
+#define TRIES 64
 
 /* A host of its own name and controller.  Blocks that it writes are full of its tag: its number and a counter. */
 struct sharer {
@@ -248,26 +249,47 @@ run_sharers(void)
 	assert_int_equal(under_way, 0);
 }
 
+/* The engine that its I/O queue is on. */
+static uint32_t
+open_sharer(struct sharer *h)
+{
+	return nvmf_ends_engine_of(nvmf_ends_connect(&h->admin, &h->io, h->number == 0 ? HOST : HOST "2", SLOTS + 1),
+				   1);
+}
+
+static void
+close_sharer(struct sharer *h)
+{
+	nvmf_ends_hang_up(&h->io);
+	nvmf_ends_hang_up(&h->admin);
+}
+
 static void
 open_sharers(bool alone)
 {
+	uint32_t on[2];
+
 	memset(sharers, 0, sizeof(sharers));
 	seed = 1;
 	for (uint32_t i = 0; i < 2; i++) {
 		sharers[i].number = i;
 		sharers[i].alone = alone;
 		sharers[i].nsid = alone ? i + 1 : 1;
-		nvmf_ends_connect(&sharers[i].admin, &sharers[i].io, i == 0 ? HOST : HOST "2", SLOTS + 1);
+		on[i] = open_sharer(&sharers[i]);
+	}
+	/* By chance on one engine: again, until they share the disk from two. */
+	for (int tries = 0; ends.server.n > 1 && on[0] == on[1]; tries++) {
+		assert_true(tries < TRIES);
+		close_sharer(&sharers[1]);
+		on[1] = open_sharer(&sharers[1]);
 	}
 }
 
 static void
 close_sharers(void)
 {
-	for (int i = 0; i < 2; i++) {
-		nvmf_ends_hang_up(&sharers[i].io);
-		nvmf_ends_hang_up(&sharers[i].admin);
-	}
+	for (int i = 0; i < 2; i++)
+		close_sharer(&sharers[i]);
 }
 
 static uint16_t
@@ -332,7 +354,17 @@ test_two_hosts_on_one_namespace(void **state)
 }
 
 static void
-test_two_hosts_on_one_file(void **state)
+test_two_engines_on_one_namespace(void **state)
+{
+	static const char *const spec[] = {"ram:1M"};
+
+	nvmf_ends_open_with(spec, 1, 2);
+	share();
+	nvmf_ends_close(state);
+}
+
+static void
+share_file(void **state, uint32_t engines)
 {
 	const char *spec[1];
 	char path[128];
@@ -341,7 +373,7 @@ test_two_hosts_on_one_file(void **state)
 	if (fd < 0)
 		skip();
 	spec[0] = path;
-	nvmf_ends_open_with(spec, 1);
+	nvmf_ends_open_with(spec, 1, engines);
 	share();
 	nvmf_ends_close(state);
 	close(fd);
@@ -349,11 +381,23 @@ test_two_hosts_on_one_file(void **state)
 }
 
 static void
+test_two_hosts_on_one_file(void **state)
+{
+	share_file(state, 1);
+}
+
+static void
+test_two_engines_on_one_file(void **state)
+{
+	share_file(state, 2);
+}
+
+static void
 test_two_hosts_on_two_namespaces(void **state)
 {
 	static const char *const spec[] = {"ram:1M", "ram:1M"};
 
-	nvmf_ends_open_with(spec, 2);
+	nvmf_ends_open_with(spec, 2, 1);
 	open_sharers(true);
 	run_sharers();
 	assert_true(sharers[0].compared[0] > 0 && sharers[1].compared[0] > 0);
@@ -373,6 +417,8 @@ main(int argc, char **argv)
 		TEST(test_idle_queues_cost_nothing),
 		TEST(test_two_hosts_on_one_namespace),
 		cmocka_unit_test(test_two_hosts_on_one_file),
+		cmocka_unit_test(test_two_engines_on_one_namespace),
+		cmocka_unit_test(test_two_engines_on_one_file),
 		cmocka_unit_test(test_two_hosts_on_two_namespaces),
 	};
 

@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 enum { ADMIN, IO, DISCOVERY, NEW_ADMIN, NEW_IO, QUEUES };
 
 static struct target target;
+static struct shard shard;
 static struct queue queues[QUEUES];
 static struct request requests[REQUESTS];
 static uint8_t kept[BLOCKS * 512]; /* what is on the read-only namespace */
@@ -51,28 +52,28 @@ open_target(void)
 	subsys_add_ns(s, "ram:4M,bs=4096");
 	s->ns[1].read_only = true;
 	target.num_subsys = 1;
-	if (!bufs_open(&target.bufs, 2 << 20) || !subsys_open(s, target.bufs.base, target.bufs.len, why, sizeof(why)))
+	if (!bufs_open(&shard.bufs, 2 << 20) || !subsys_open(s, 0, shard.bufs.base, shard.bufs.len, why, sizeof(why)))
 		abort();
 	memset(kept, 0x5a, sizeof(kept));
-	bdev_submit(s->ns[1].bdev, &io);
+	bdev_submit(s->ns[1].bdev[0], &io);
 }
 
 /* A controller with both its queues, and a discovery controller, all ready. */
 static void
 connect(void)
 {
-	static const struct connect_data d = {.cntlid = 0xffff, .subnqn = "nqn.s", .hostnqn = "nqn.h"};
+	struct connect_data d = {.cntlid = 0xffff, .subnqn = "nqn.s", .hostnqn = "nqn.h"};
 	struct ctrl *c, *discovery;
 
 	memset(&target.ctrls, 0, sizeof(target.ctrls));
 	for (uint16_t i = 0; i < QUEUES; i++)
-		queues[i] = (struct queue){.qid = i == IO ? 1 : i == NEW_IO ? 2 : 0, .size = REQUESTS};
-	c = ctrl_new(&target.ctrls, &target.subsys[0], &d, 0, 0);
-	discovery = ctrl_new(&target.ctrls, NULL, &d, 0, 0);
-	ctrl_attach(c, &queues[ADMIN]);
-	ctrl_attach(c, &queues[IO]);
-	ctrl_attach(discovery, &queues[DISCOVERY]);
+		queues[i] = (struct queue){.shard = &shard, .qid = i == IO ? 1 : i == NEW_IO ? 2 : 0, .size = REQUESTS};
+	c = ctrl_new(&target.ctrls, &target.subsys[0], &d, 0, &queues[ADMIN]);
+	discovery = ctrl_new(&target.ctrls, NULL, &d, 0, &queues[DISCOVERY]);
 	ctrl_prop_set(c, PROP_CC, 4, 1u | 6u << 16 | 4u << 20);
+	d.cntlid = c->cntlid;
+	if (ctrl_join(&target.ctrls, &target.subsys[0], &d, &queues[IO]) != CTRL_JOINED)
+		abort();
 	ctrl_prop_set(discovery, PROP_CC, 4, 1);
 }
 
@@ -102,13 +103,13 @@ take_bufs(struct request *req)
 {
 	uint64_t sum = 0;
 
-	req->iovcnt = bufs_take(&target.bufs, req->len, req->iov);
+	req->iovcnt = bufs_take(&shard.bufs, req->len, req->iov);
 	assert(req->iovcnt > 0);
 	for (int i = 0; i < req->iovcnt; i++)
 		sum += req->iov[i].iov_len;
 	assert(sum == req->len && req->len <= req->cmd.sgl.len && req->len <= EXEC_DATA_MAX);
 	if (req->row->twice) {
-		req->diskcnt = bufs_take(&target.bufs, req->len, req->disk);
+		req->diskcnt = bufs_take(&shard.bufs, req->len, req->disk);
 		assert(req->diskcnt > 0);
 	}
 }
@@ -116,10 +117,10 @@ take_bufs(struct request *req)
 static void
 give_bufs(struct request *req)
 {
-	bufs_give(&target.bufs, req->iov, req->iovcnt);
-	bufs_give(&target.bufs, req->disk, req->diskcnt);
+	bufs_give(&shard.bufs, req->iov, req->iovcnt);
+	bufs_give(&shard.bufs, req->disk, req->diskcnt);
 	req->iovcnt = req->diskcnt = 0;
-	assert(target.bufs.num_free == target.bufs.num);
+	assert(shard.bufs.num_free == shard.bufs.num);
 }
 
 static void
@@ -228,7 +229,7 @@ check_read_only(void)
 	static uint8_t now[sizeof(kept)];
 	struct bdev_io io = {.op = BDEV_READ, .len = sizeof(now), .iov[0] = {now, sizeof(now)}, .iovcnt = 1};
 
-	bdev_submit(target.subsys[0].ns[1].bdev, &io);
+	bdev_submit(target.subsys[0].ns[1].bdev[0], &io);
 	assert(memcmp(now, kept, sizeof(kept)) == 0);
 }
 
@@ -243,6 +244,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (int n = 0; in.p < in.end && n < RECORDS_MAX; n++)
 		record(&in);
 	check_read_only();
-	assert(target.bufs.num_free == target.bufs.num);
+	assert(shard.bufs.num_free == shard.bufs.num);
 	return 0;
 }

@@ -30,12 +30,14 @@ class Target:
         frames = ",framesz=16384,blocksz=16384" if mtu > 1500 else ""
         self.addr, self.folder = addr, folder
         self._argv = [str(binary), "--no-huge", "-m", "512", "--no-pci", "--no-telemetry", "--no-shconf",
-                      "-l", str(APP_CPU), f"--vdev=net_af_packet0,iface={tap},qdisc_bypass=0{frames}", "--",
+                      f"--vdev=net_af_packet0,iface={tap},qdisc_bypass=0{frames}", "--",
                       "--ip", f"{addr}/24", "--mtu", str(mtu)]
 
-    def start(self, *namespaces):
-        """A process that listens; `namespaces` are the words behind --subsys NQN."""
-        target = Process([*self._argv, "--subsys", SUBSYS, *namespaces])
+    def start(self, *namespaces, engines=1):
+        """A process that listens; `namespaces` are the words behind --subsys NQN. Engines share our CPU: the other one is
+        the guest's."""
+        lcores = ",".join(f"{n}@{APP_CPU}" for n in range(engines))
+        target = Process([*self._argv[:1], "--lcores", lcores, *self._argv[1:], "--subsys", SUBSYS, *namespaces])
         try:
             target.await_line("^listening at ", START_LIMIT)
         except Failed:
@@ -44,9 +46,9 @@ class Target:
         return target
 
     @contextlib.contextmanager
-    def serving(self, *namespaces):
+    def serving(self, *namespaces, engines=1):
         """While the block runs there is a target; it must end well, and then everything it gave out is back."""
-        with self.start(*namespaces) as target:
+        with self.start(*namespaces, engines=engines) as target:
             try:
                 yield target
             except Failed as failure:
@@ -184,6 +186,18 @@ def zeroes_and_discard(bench):
             f"dd if={DISK} of=/tmp/out bs=65536 count=2 iflag=direct 2>&1 && head -c 131072 /dev/zero | cmp - /tmp/out",
             LONG)
         run(bench, f"blkdiscard {DISK}", LONG)
+
+
+def engines(bench):
+    """A target of two engines; which of them a queue comes to is chance, so it comes again and again."""
+    with bench.near.file() as file, bench.near.serving("--ns", file, "--ns", f"ram:{SIZE_MIB}M", engines=2) as target:
+        target.await_line("^2 engines, steered by ", START_LIMIT)
+        for _ in range(4):
+            with connected(bench):
+                await_in_guest(bench, "[ -b /dev/nvme0n2 ]")
+                run(bench, write_and_read_back(65536, 4))
+                run(bench, fio("randwrite", 1, "--bs=4k"), LONG)
+                run(bench, fio("randwrite", 1, "--bs=16k", disk="/dev/nvme0n2"), LONG)
 
 
 def compare(bench):
@@ -347,7 +361,7 @@ def one_disk(bench):
         at_once((one, write_loop("A")), (two, write_loop("B")))
 
 
-CASES = (smoke, tell, copies, sequential, random_jobs, mixed, file_system, zeroes_and_discard, compare, read_only,
+CASES = (smoke, tell, copies, sequential, random_jobs, mixed, engines, file_system, zeroes_and_discard, compare, read_only,
          wrong_nqn, wrong_host, port_closed, loss, target_killed, host_gone)
 WITH_CRC = (smoke, copies, random_jobs, target_killed)
 PAIRS = (two_disks, one_disk)

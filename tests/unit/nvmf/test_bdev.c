@@ -123,12 +123,42 @@ test_ram_clears_what_it_should(void **state)
 	}
 }
 
+/* Two handles have the same blocks; what crosses pages is whole, what is cleared is so for both. */
+static void
+test_ram_shared(void **state)
+{
+	static uint8_t in[3][1024], out[3][1024];
+	char why[64];
+	struct bdev *a = bdev_open("ram:256K", false, NULL, 0, why, sizeof(why)), *b;
+
+	(void)state;
+	assert_non_null(a);
+	b = bdev_share(a, NULL, 0, why, sizeof(why));
+	assert_non_null(b);
+	for (int i = 0; i < 3; i++) {
+		uint64_t offset = (uint64_t)i * 65536 + 4096 - 512;
+
+		memset(in[i], 'a' + i, 1024);
+		submit(a, BDEV_WRITE, offset, 1536, in[i], in[i]);
+		submit(b, BDEV_READ, offset, 1536, out[i], out[i]);
+		assert_memory_equal(in[i], out[i], 1024);
+	}
+	bdev_close(a);
+	submit(b, BDEV_ZEROES, 0, 131072, NULL, NULL);
+	submit(b, BDEV_READ, 65536 + 4096 - 512, 1536, out[1], out[1]);
+	assert_int_equal(out[1][0] | out[1][1023], 0);
+	submit(b, BDEV_READ, 131072 + 4096 - 512, 1536, out[2], out[2]);
+	assert_memory_equal(in[2], out[2], 1024);
+	bdev_close(b);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_specs),
 		cmocka_unit_test(test_ram),
+		cmocka_unit_test(test_ram_shared),
 		cmocka_unit_test(test_ram_clears_what_it_should),
 	};
 

@@ -142,12 +142,41 @@ test_refused(void **state)
 	assert_null(bdev_open("/dev/null", false, memory, LEN, why, sizeof(why)));
 }
 
+/* The same file by another ring; it stays locked as long as one is open. */
+static void
+test_shared(void **state)
+{
+	struct bdev *b = must_open(), *other = bdev_share(b, memory, LEN, why, sizeof(why));
+	struct bdev_io io = {.op = BDEV_WRITE, .len = 4096, .iov[0] = {memory, 4096}, .iovcnt = 1};
+
+	(void)state;
+	assert_non_null(other);
+	assert_int_equal(other->size, b->size);
+	memset(memory, 0x77, 4096);
+	assert_false(bdev_submit(other, &io));
+	assert_int_equal(bdev_poll(b, (struct bdev_io *[1]){NULL}, 1), 0); /* it is the other's */
+	await(other, 1);
+	assert_int_equal(io.result, 0);
+	bdev_close(b);
+	assert_null(bdev_open(path, false, memory, LEN, why, sizeof(why)));
+	memset(memory, 0, 4096);
+	io = (struct bdev_io){.op = BDEV_READ, .len = 4096, .iov[0] = {memory, 4096}, .iovcnt = 1};
+	assert_false(bdev_submit(other, &io));
+	await(other, 1);
+	assert_int_equal(io.result, 0);
+	assert_int_equal(memory[4095], 0x77);
+	bdev_close(other);
+	b = must_open();
+	bdev_close(b);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_file, close_file)
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(test_more_than_the_ring), TEST(test_short), TEST(test_refused)};
+	const struct CMUnitTest tests[] = {TEST(test_more_than_the_ring), TEST(test_short), TEST(test_shared),
+					   TEST(test_refused)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

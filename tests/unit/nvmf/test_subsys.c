@@ -84,14 +84,19 @@ test_open(void **state)
 	(void)state;
 	subsys_init(&s, "nqn.2026-11.org.example:a");
 	subsys_add_ns(&s, "ram:1M");
-	assert_true(subsys_open(&s, NULL, 0, why, sizeof(why)));
-	assert_int_equal(s.ns[0].bdev->size, 1 << 20);
-	subsys_close(&s);
-	assert_null(s.ns[0].bdev);
+	assert_true(subsys_open(&s, 0, NULL, 0, why, sizeof(why)));
+	assert_int_equal(s.ns[0].bdev[0]->size, 1 << 20);
+	assert_true(subsys_open(&s, 1, NULL, 0, why, sizeof(why))); /* for another engine */
+	assert_int_equal(s.ns[0].bdev[1]->size, 1 << 20);
+	assert_ptr_not_equal(s.ns[0].bdev[1], s.ns[0].bdev[0]);
+	subsys_close(&s, 1);
+	subsys_close(&s, 0);
+	assert_null(s.ns[0].bdev[0]);
+	assert_null(s.ns[0].bdev[1]);
 	subsys_add_ns(&s, "/nowhere/disk");
-	assert_false(subsys_open(&s, NULL, 0, why, sizeof(why)));
+	assert_false(subsys_open(&s, 0, NULL, 0, why, sizeof(why)));
 	assert_non_null(strstr(why, "/nowhere/disk: No such file"));
-	assert_null(s.ns[0].bdev);
+	assert_null(s.ns[0].bdev[0]);
 }
 
 static void
