@@ -11,6 +11,7 @@ enum option_kind { OPT_EOL = 0, OPT_NOP = 1, OPT_MSS = 2, OPT_WS = 3, OPT_SACK_P
 
 enum option_len { LEN_MSS = 4, LEN_WS = 3, LEN_SACK_PERM = 2, LEN_TS = 10, LEN_SACK_HEAD = 2, LEN_BLOCK = 8 };
 
+#define SEQ_OFFSET 4
 #define CKSUM_OFFSET 16
 #define TS_ALONE (OPT_NOP << 24 | OPT_NOP << 16 | OPT_TS << 8 | LEN_TS)
 
@@ -274,6 +275,33 @@ tcp_hdr_push(struct rte_mbuf *m, const struct tcp_seg *seg)
 		write_options(&w, seg);
 	assert(!w.bad && iw_writer_left(&w) == 0);
 	return hdr_len;
+}
+
+void
+tcp_hdr_form_init(struct tcp_hdr_form *form, const uint8_t *p, uint32_t hdr_len)
+{
+	*form = (struct tcp_hdr_form){.len = 0};
+	if (hdr_len > sizeof(form->octets))
+		return;
+	memcpy(form->octets, p, hdr_len);
+	iw_be32_put(form->octets + SEQ_OFFSET, 0);
+	iw_be16_put(form->octets + CKSUM_OFFSET, 0);
+	form->sum = iw_sum_fold(iw_sum_short(form->octets, sizeof(form->octets)));
+	form->len = (uint8_t)hdr_len;
+}
+
+uint32_t
+tcp_hdr_push_form(struct rte_mbuf *m, const struct tcp_hdr_form *form, uint32_t seq)
+{
+	uint8_t *p = (uint8_t *)rte_pktmbuf_prepend(m, form->len);
+	uint32_t word = htobe32(seq);
+
+	assert(p && form->len > 0);
+	memcpy(p, form->octets, TCP_HDR_MIN);
+	if (form->len > TCP_HDR_MIN)
+		memcpy(p + TCP_HDR_MIN, form->octets + TCP_HDR_MIN, TCP_HDR_TS_LEN);
+	memcpy(p + SEQ_OFFSET, &word, sizeof(word));
+	return form->sum + (word & UINT16_MAX) + (word >> 16);
 }
 
 uint32_t

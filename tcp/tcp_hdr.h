@@ -64,6 +64,19 @@ uint32_t tcp_hdr_len(const struct tcp_seg *seg);
  *     SYN: MSS | SACK-permitted TS | NOP WS     others: NOP NOP TS | NOP NOP SACK */
 uint32_t tcp_hdr_push(struct rte_mbuf *m, const struct tcp_seg *seg);
 
+/* A header for many segments: all but the sequence number and the checksum. */
+struct tcp_hdr_form {
+	uint8_t octets[TCP_HDR_MIN + TCP_HDR_TS_LEN];
+	uint8_t len;  /* 0: there is none */
+	uint32_t sum; /* of them, in memory order, not folded */
+};
+
+/* From the header of hdr_len octets at p; one that has other options than timestamps is no form. */
+void tcp_hdr_form_init(struct tcp_hdr_form *form, const uint8_t *p, uint32_t hdr_len);
+
+/* Puts it in front of a segment, checksum field 0; the room is there.  Returns its sum, as tcp_hdr_sum(). */
+uint32_t tcp_hdr_push_form(struct rte_mbuf *m, const struct tcp_hdr_form *form, uint32_t seq);
+
 /* Not-complemented 16-bit sum of the header at the mbuf's first octet, in memory order, for adding to the sums of
  * pseudo header and payload. */
 uint32_t tcp_hdr_sum(const struct rte_mbuf *m, uint32_t hdr_len);

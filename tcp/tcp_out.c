@@ -23,14 +23,25 @@ struct path {
 	uint8_t ecn;
 };
 
-/* Header and checksum in front of `payload` octets with that sum; the mbuf is net's from here on. */
+/* pseudo, hdr: sums. */
+static void
+set_cksum(const struct tcp *tcp, struct rte_mbuf *m, uint32_t pseudo, uint32_t hdr, uint16_t payload)
+{
+	if (net_l4_cksum_offloaded(tcp->net))
+		tcp_hdr_set_cksum(m, (uint16_t)iw_cksum_fold_memory(pseudo));
+	else
+		tcp_hdr_set_cksum(m, (uint16_t)~iw_cksum_fold_memory(pseudo + hdr + payload));
+}
+
+/* Header and checksum in front of a payload with that sum; the mbuf is net's from here on.  Others may follow in the
+ * train, if there is one. */
 static int
 put(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct tcp_seg *seg, uint16_t payload_sum,
-    uint64_t now_ns)
+    struct tcp_out_train *train, uint64_t now_ns)
 {
 	uint32_t payload = rte_pktmbuf_pkt_len(m);
 	uint32_t hdr_len = tcp_hdr_push(m, seg);
-	uint32_t sum;
+	uint32_t pseudo;
 	int err;
 
 	if (!hdr_len) {
@@ -38,25 +49,51 @@ put(struct tcp *tcp, const struct path *path, struct rte_mbuf *m, const struct t
 		tcp->n.tx_net_refused++;
 		return -IW_E_TOOBIG;
 	}
-	sum = net_pseudo_sum(tcp->net, path->local, path->remote, NET_PROTO_TCP, hdr_len + payload);
-	if (net_l4_cksum_offloaded(tcp->net))
-		tcp_hdr_set_cksum(m, (uint16_t)iw_cksum_fold_memory(sum));
-	else
-		tcp_hdr_set_cksum(m, (uint16_t)~iw_cksum_fold_memory(sum + tcp_hdr_sum(m, hdr_len) + payload_sum));
+	pseudo = net_pseudo_sum(tcp->net, path->local, path->remote, NET_PROTO_TCP, 0);
+	set_cksum(tcp, m, iw_cksum_add_len(pseudo, (uint16_t)(hdr_len + payload)), tcp_hdr_sum(m, hdr_len),
+		  payload_sum);
+	if (train) {
+		tcp_hdr_form_init(&train->form, rte_pktmbuf_mtod(m, const uint8_t *), hdr_len);
+		train->pseudo = pseudo;
+	}
 	tcp->n.tx_segs++;
-	err = net_tx(tcp->net, m, path->route, NET_PROTO_TCP, path->ecn, now_ns);
+	err = net_tx_first(tcp->net, m, path->route, NET_PROTO_TCP, path->ecn, now_ns, train ? &train->head : NULL);
 	tcp->n.tx_net_refused += err != 0;
 	return err;
 }
 
+/* The next segment of a train. */
 static int
-send_conn(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, struct tcp_seg *seg, enum tcp_ecn_kind kind,
-	  uint16_t payload_sum, uint64_t now_ns)
+put_next(struct tcp *tcp, const struct tcp_out_train *train, struct rte_mbuf *m, uint32_t seq, uint16_t payload_sum)
+{
+	uint32_t payload = rte_pktmbuf_pkt_len(m);
+	uint32_t hdr = tcp_hdr_push_form(m, &train->form, seq);
+	int err;
+
+	set_cksum(tcp, m, iw_cksum_add_len(train->pseudo, (uint16_t)(train->form.len + payload)), hdr, payload_sum);
+	tcp->n.tx_segs++;
+	err = net_tx_next(tcp->net, m, &train->head);
+	tcp->n.tx_net_refused += err != 0;
+	return err;
+}
+
+/* New data may follow in the train, but not what tells once that the window was reduced. */
+static int
+send_data(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, struct tcp_seg *seg, enum tcp_ecn_kind kind,
+	  uint16_t payload_sum, struct tcp_out_train *train, uint64_t now_ns)
 {
 	struct path path = {tcp_conn_local(c), tcp_conn_remote(c), &c->route, tcp_ecn_mark(tcp, c, kind, &seg->flags)};
+	bool follow = kind == TCP_ECN_NEW && !(seg->flags & TCP_CWR);
 
 	c->last_tx_ns = now_ns;
-	return put(tcp, &path, m, seg, payload_sum, now_ns);
+	return put(tcp, &path, m, seg, payload_sum, follow ? train : NULL, now_ns);
+}
+
+static int
+send_control(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, struct tcp_seg *seg, uint16_t payload_sum,
+	     uint64_t now_ns)
+{
+	return send_data(tcp, c, m, seg, TCP_ECN_CONTROL, payload_sum, NULL, now_ns);
 }
 
 /* An mbuf without payload, from the reserve. */
@@ -173,31 +210,50 @@ ecn_kind(const struct tcp_txq_rec *rec)
 	return rec->flags & TCP_REC_SENT ? TCP_ECN_AGAIN : TCP_ECN_NEW;
 }
 
-int
-tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint64_t now_ns)
+static void
+note_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, bool again, uint64_t now_ns)
 {
-	struct rte_mbuf *m = tcp_txq_stamp(&tcp->txq_pool, rec);
-	bool again = (rec->flags & TCP_REC_SENT) != 0;
-	struct tcp_seg seg = {0};
-
-	if (!m) {
-		tcp->n.tx_no_mbuf++;
-		return -IW_E_NOMEM;
-	}
-	if (rec->flags & TCP_REC_SYN)
-		fill_syn(tcp, c, &seg, again, now_ns);
-	else if (rec->flags & TCP_REC_FIN)
-		fill(c, &seg, rec->seq, TCP_FIN | TCP_ACK, now_ns);
-	else
-		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
-	/* What net lost is lost on the way; what it cannot take yet was not sent. */
-	if (send_conn(tcp, c, m, &seg, ecn_kind(rec), rec->sum, now_ns) == -IW_E_AGAIN)
-		return -IW_E_AGAIN;
 	tcp_txq_sent(&c->fl->txq, rec, now_ns);
 	c->snd_nxt = iw_seq_max(c->snd_nxt, tcp_txq_rec_end(rec));
 	c->retransmits += again;
 	tcp->n.tx_retrans += again;
 	tcp->n.tx_data += !again && rec->m;
+}
+
+/* The first of its turn, or one that is like no other. */
+static int
+send_alone(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, struct rte_mbuf *m,
+	   struct tcp_out_train *train, uint64_t now_ns)
+{
+	struct tcp_seg seg = {0};
+
+	if (rec->flags & TCP_REC_SYN)
+		fill_syn(tcp, c, &seg, (rec->flags & TCP_REC_SENT) != 0, now_ns);
+	else if (rec->flags & TCP_REC_FIN)
+		fill(c, &seg, rec->seq, TCP_FIN | TCP_ACK, now_ns);
+	else
+		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
+	return send_data(tcp, c, m, &seg, ecn_kind(rec), rec->sum, train, now_ns);
+}
+
+int
+tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct tcp_out_train *train, uint64_t now_ns)
+{
+	struct rte_mbuf *m = tcp_txq_stamp(&tcp->txq_pool, rec);
+	int err;
+
+	if (!m) {
+		tcp->n.tx_no_mbuf++;
+		return -IW_E_NOMEM;
+	}
+	if (train->head.len && ecn_kind(rec) == TCP_ECN_NEW)
+		err = put_next(tcp, train, m, rec->seq, rec->sum);
+	else
+		err = send_alone(tcp, c, rec, m, train, now_ns);
+	/* What net lost is lost on the way; what it cannot take yet was not sent. */
+	if (err == -IW_E_AGAIN)
+		return err;
+	note_rec(tcp, c, rec, (rec->flags & TCP_REC_SENT) != 0, now_ns);
 	return 0;
 }
 
@@ -213,7 +269,7 @@ tcp_out_ack(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	if (tcp_conn_has(c, TCP_CONN_SACK))
 		seg.n_sack = (uint8_t)tcp_rxq_sack(&c->rxq, seg.sack, TCP_SACK_MAX - seg.has_ts);
 	tcp->n.tx_acks++;
-	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, 0, now_ns);
+	send_control(tcp, c, m, &seg, 0, now_ns);
 	return 0;
 }
 
@@ -230,7 +286,7 @@ tcp_out_probe(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec
 	}
 	fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
 	tcp->n.tx_probes++;
-	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, sum, now_ns);
+	send_control(tcp, c, m, &seg, sum, now_ns);
 	c->snd_nxt = iw_seq_max(c->snd_nxt, rec->seq + 1);
 	return 0;
 }
@@ -245,7 +301,7 @@ tcp_out_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 		return -IW_E_NOMEM;
 	fill(c, &seg, c->snd_una - 1, TCP_ACK, now_ns);
 	tcp->n.tx_probes++;
-	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, 0, now_ns);
+	send_control(tcp, c, m, &seg, 0, now_ns);
 	return 0;
 }
 
@@ -268,7 +324,7 @@ tcp_out_rst(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	fill(c, &seg, rst_seq(c), TCP_RST | TCP_ACK, now_ns);
 	seg.wnd = 0;
 	tcp->n.tx_rst++;
-	send_conn(tcp, c, m, &seg, TCP_ECN_CONTROL, 0, now_ns);
+	send_control(tcp, c, m, &seg, 0, now_ns);
 }
 
 void
@@ -284,7 +340,7 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 		return;
 	m = empty_mbuf(tcp);
 	if (m)
-		put(tcp, &path, m, seg, 0, now_ns);
+		put(tcp, &path, m, seg, 0, NULL, now_ns);
 }
 
 void

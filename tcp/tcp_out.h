@@ -9,9 +9,17 @@
 #include "tcp_conn_obj.h"
 #include "tcp_hdr.h"
 
+/* What new data of a connection has in common in one turn.  All zero: nothing was sent yet. */
+struct tcp_out_train {
+	struct net_head head;
+	struct tcp_hdr_form form;
+	uint32_t pseudo; /* sum of the pseudo header, without a length */
+};
+
 /* One record, for the first time or again.  0; -IW_E_NOMEM: no mbuf, nothing has changed.  A frame that net cannot
  * take counts as sent: it is lost like on the wire. */
-int tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint64_t now_ns);
+int tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct tcp_out_train *train,
+		uint64_t now_ns);
 
 /* <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK> with SACK blocks.  As above. */
 int tcp_out_ack(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);

@@ -263,7 +263,8 @@ note_sent(struct tcp_conn *c, const struct tcp_txq_rec *rec, bool again, uint64_
 }
 
 static int
-send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t octets, uint64_t now_ns)
+send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t octets, struct tcp_out_train *train,
+	 uint64_t now_ns)
 {
 	bool again = (rec->flags & TCP_REC_SENT) != 0;
 	int err = 0;
@@ -274,7 +275,7 @@ send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t 
 		tcp->n.tx_splits += err == 0;
 	}
 	if (err == 0)
-		err = tcp_out_rec(tcp, c, rec, now_ns);
+		err = tcp_out_rec(tcp, c, rec, train, now_ns);
 	if (err == 0)
 		note_sent(c, rec, again, now_ns);
 	return err;
@@ -303,6 +304,7 @@ is_paced(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, uin
 static enum turn
 send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
 {
+	struct tcp_out_train train = {.head.len = 0};
 	struct tcp_txq_rec *rec;
 	uint32_t octets;
 	int err;
@@ -310,7 +312,7 @@ send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 	while ((rec = next_rec(c, &octets)) != NULL && !is_paced(tcp, c, rec, now_ns)) {
 		if (*made == max)
 			return TURN_MORE;
-		err = send_rec(tcp, c, rec, octets, now_ns);
+		err = send_rec(tcp, c, rec, octets, &train, now_ns);
 		if (err)
 			return turn_of(err);
 		++*made;
@@ -324,6 +326,7 @@ send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 static enum turn
 probe_tail(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
 {
+	struct tcp_out_train train = {.head.len = 0};
 	struct tcp_txq_rec *rec;
 	bool fresh;
 
@@ -337,7 +340,7 @@ probe_tail(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, ui
 	}
 	if (*made == max)
 		return TURN_MORE;
-	if (send_rec(tcp, c, rec, octets_now(c, rec), now_ns))
+	if (send_rec(tcp, c, rec, octets_now(c, rec), &train, now_ns))
 		return TURN_NO_MBUF;
 	tcp_loss_probed(tcp, c, !fresh, now_ns);
 	++*made;

@@ -31,7 +31,16 @@ uint32_t iw_cksum_add_mbuf(uint32_t sum, const struct rte_mbuf *m, uint32_t from
 uint32_t iw_cksum_pseudo4(uint32_t src, uint32_t dst, uint8_t proto, uint32_t len);
 uint32_t iw_cksum_pseudo6(const uint8_t src[16], const uint8_t dst[16], uint8_t proto, uint32_t len);
 
+/* A pseudo header that was summed with a length of 0 gets one. */
+static inline uint32_t iw_cksum_add_len(uint32_t sum, uint16_t len);
+
 /* ---- inline ---- */
+
+static inline uint32_t
+iw_cksum_add_len(uint32_t sum, uint16_t len)
+{
+	return sum + rte_cpu_to_be_16(len);
+}
 
 static inline uint32_t
 iw_cksum_fold_memory(uint32_t sum)

@@ -47,3 +47,13 @@ ipv4_hdr_emit(uint8_t *p, const struct ipv4_hdr *h, bool with_cksum)
 	if (with_cksum)
 		be_put16(p + 10, iw_cksum_finish(iw_sum_fold(iw_sum_short(p, IPV4_HDR_LEN))));
 }
+
+void
+ipv4_hdr_set_total_len(uint8_t *p, uint16_t total_len, bool with_cksum)
+{
+	uint16_t old = be_get16(p + 2), cksum = be_get16(p + 10);
+
+	be_put16(p + 2, total_len);
+	if (with_cksum && total_len != old)
+		be_put16(p + 10, (uint16_t)~iw_sum_fold((uint64_t)(uint16_t)~cksum + (uint16_t)~old + total_len));
+}

@@ -28,4 +28,7 @@ bool ipv4_hdr_parse(const uint8_t *p, uint32_t len, struct ipv4_hdr *h);
  * (an atomic datagram, RFC 6864 §4.1).  with_cksum false: the field is 0 for the port to fill in. */
 void ipv4_hdr_emit(uint8_t *p, const struct ipv4_hdr *h, bool with_cksum);
 
+/* Another length in a header that ipv4_hdr_emit() has made, and with_cksum as there: put right (RFC 1624 §3). */
+void ipv4_hdr_set_total_len(uint8_t *p, uint16_t total_len, bool with_cksum);
+
 #endif

@@ -47,6 +47,12 @@ ipv6_hdr_emit(uint8_t *p, const struct ipv6_hdr *h)
 	memcpy(p + 24, h->dst, 16);
 }
 
+void
+ipv6_hdr_set_payload_len(uint8_t *p, uint16_t payload_len)
+{
+	be_put16(p + 4, payload_len);
+}
+
 bool
 ipv6_hdr_ext_parse(const uint8_t *p, uint32_t len, uint8_t kind, struct ipv6_ext *e)
 {

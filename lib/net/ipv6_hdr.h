@@ -39,6 +39,9 @@ bool ipv6_hdr_parse(const uint8_t *p, uint32_t len, struct ipv6_hdr *h);
 /* Writes IPV6_HDR_LEN octets; version is 6. */
 void ipv6_hdr_emit(uint8_t *p, const struct ipv6_hdr *h);
 
+/* Another length in such a header. */
+void ipv6_hdr_set_payload_len(uint8_t *p, uint16_t payload_len);
+
 /* The first octets of an extension header of one kind. */
 struct ipv6_ext {
 	uint8_t next;

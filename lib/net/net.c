@@ -68,6 +68,12 @@ net_queue(struct net *net, struct rte_mbuf *m)
 {
 	if (net->eth.vlan)
 		vlan_push(m, net->eth.vlan, net->nif.tx_vlan);
+	return net_queue_tagged(net, m);
+}
+
+bool
+net_queue_tagged(struct net *net, struct rte_mbuf *m)
+{
 	if (outq_put(&net->outq, m)) {
 		net->counters.tx_frames++;
 		return true;

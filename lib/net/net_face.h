@@ -18,8 +18,9 @@
 struct net; /* one engine's */
 
 #define NET_OUTQ 1024 /* frames; a power of two */
-/* What an mbuf given to net_tx() must have free in front of the layer-4 header. */
-#define NET_HEADROOM (14 + 4 + 40)
+/* What an mbuf given to net_tx() must have free in front of the layer-4 header: Ethernet with a tag, and IPv6, in a
+ * block that is copied whole. */
+#define NET_HEADROOM 64
 
 #define NET_PROTO_ICMP 1
 #define NET_PROTO_TCP 6
@@ -97,6 +98,21 @@ void net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns);
  * -IW_E_HOSTUNREACH (no route, or the neighbour does not answer), -IW_E_TOOBIG (longer than the port's MTU),
  * -IW_E_AGAIN (the neighbour is being asked, and enough packets wait for it: try again when net_settled() moves). */
 int net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns);
+
+/* What net_tx() has put in front of a packet, for packets that differ from it in their length only.  Good until
+ * something is received or ticks. */
+struct net_head {
+	uint8_t octets[NET_HEADROOM]; /* the headers at its end */
+	uint8_t len;                  /* of them; 0: there is none */
+	uint8_t l3_len;
+	uint16_t vlan_tci;
+	uint64_t ol_flags, tx_offload;
+};
+/* As net_tx(); when the frame was queued *head is what it begins with, else there is none. */
+int net_tx_first(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn,
+		 uint64_t now_ns, struct net_head *head);
+/* Another one, with such a head.  As net_tx(); never -IW_E_AGAIN. */
+int net_tx_next(struct net *net, struct rte_mbuf *m, const struct net_head *head);
 
 /* Counts neighbours that have answered, or failed to, while they were asked for the first time. */
 uint32_t net_settled(const struct net *net);

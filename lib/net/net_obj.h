@@ -32,5 +32,7 @@ struct net {
 
 /* Queues a finished frame, tagging it when the port is in a VLAN.  Consumes m: false when it had to be dropped. */
 bool net_queue(struct net *net, struct rte_mbuf *m);
+/* The same with one that has its tag, if the port is in a VLAN. */
+bool net_queue_tagged(struct net *net, struct rte_mbuf *m);
 
 #endif

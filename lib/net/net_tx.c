@@ -161,16 +161,36 @@ net_settled(const struct net *net)
 	return net->neigh.settled;
 }
 
+/* Queues it; what stands in front of its last l4_len octets is kept. */
+static void
+queue_first(struct net *net, struct rte_mbuf *m, uint32_t l3_len, uint32_t l4_len, struct net_head *head)
+{
+	const uint8_t *l4;
+
+	if (!net_queue(net, m) || !head)
+		return;
+	head->len = (uint8_t)(m->pkt_len - l4_len);
+	head->l3_len = (uint8_t)l3_len;
+	head->vlan_tci = m->vlan_tci;
+	head->ol_flags = m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK;
+	head->tx_offload = m->tx_offload;
+	l4 = rte_pktmbuf_mtod_offset(m, const uint8_t *, head->len);
+	memcpy(head->octets, l4 - NET_HEADROOM, NET_HEADROOM);
+}
+
 int
-net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns)
+net_tx_first(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns,
+	     struct net_head *head)
 {
 	static const uint8_t l3_len[OWN_FAMILIES] = {[OWN_V4] = IPV4_HDR_LEN, [OWN_V6] = IPV6_HDR_LEN};
-	uint32_t hdr_len = l3_len[net->own.addr[route->own].family];
+	uint32_t hdr_len = l3_len[net->own.addr[route->own].family], l4_len = m->pkt_len;
 	struct iw_addr hop;
 	enum neigh_use use;
 	uint8_t mac[6];
 
-	assert(rte_pktmbuf_headroom(m) >= ETH_HDR_MAX + hdr_len);
+	assert(rte_pktmbuf_headroom(m) >= NET_HEADROOM);
+	if (head)
+		head->len = 0;
 	if (hdr_len == 0 || !next_hop(net, &route->dst, &hop))
 		return drop(m, &net->counters.tx_no_route, -IW_E_HOSTUNREACH);
 	if (m->pkt_len + hdr_len > net->nif.mtu)
@@ -180,7 +200,7 @@ net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t pro
 	use = neigh_use(&net->neigh, &route->neigh, &hop, now_ns, mac);
 	if (use == NEIGH_USE_KNOWN) {
 		emit(net, m, route, proto, ecn, mac);
-		net_queue(net, m);
+		queue_first(net, m, hdr_len, l4_len, head);
 	} else if (use == NEIGH_USE_WAIT) {
 		emit(net, m, route, proto, ecn, nowhere);
 		neigh_wait(&net->neigh, route->neigh, m);
@@ -188,6 +208,35 @@ net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t pro
 	if (neigh_has_question(&net->neigh))
 		net_ask_send(net);
 	return use == NEIGH_USE_KNOWN || use == NEIGH_USE_WAIT ? 0 : refuse(net, m, use);
+}
+
+int
+net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns)
+{
+	return net_tx_first(net, m, route, proto, ecn, now_ns, NULL);
+}
+
+int
+net_tx_next(struct net *net, struct rte_mbuf *m, const struct net_head *head)
+{
+	uint32_t l3_total = m->pkt_len + head->l3_len;
+	uint8_t *l3 = rte_pktmbuf_mtod(m, uint8_t *) - head->l3_len;
+
+	assert(rte_pktmbuf_headroom(m) >= NET_HEADROOM && head->len > 0);
+	if (l3_total > net->nif.mtu)
+		return drop(m, &net->counters.tx_too_big, -IW_E_TOOBIG);
+	memcpy(l3 + head->l3_len - NET_HEADROOM, head->octets, NET_HEADROOM);
+	if (head->l3_len == IPV4_HDR_LEN)
+		ipv4_hdr_set_total_len(l3, (uint16_t)l3_total, !(head->ol_flags & RTE_MBUF_F_TX_IP_CKSUM));
+	else
+		ipv6_hdr_set_payload_len(l3, (uint16_t)m->pkt_len);
+	m->data_off = (uint16_t)(m->data_off - head->len);
+	m->data_len = (uint16_t)(m->data_len + head->len);
+	m->pkt_len += head->len;
+	m->ol_flags = (m->ol_flags & ~RTE_MBUF_F_TX_OFFLOAD_MASK) | head->ol_flags;
+	m->tx_offload = head->tx_offload;
+	m->vlan_tci = head->vlan_tci;
+	return net_queue_tagged(net, m) ? 0 : -IW_E_NOMEM;
 }
 
 int

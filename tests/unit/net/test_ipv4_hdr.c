@@ -65,6 +65,29 @@ test_emit(void **state)
 	assert_int_equal(slow_sum(out, IPV4_HDR_LEN), 0xffff);
 }
 
+/* RFC 1624 §3: what is put right is what would have been summed, also where the checksum is 0 or was. */
+static void
+test_another_length(void **state)
+{
+	static const uint32_t src[] = {0xc0a80001, 0x00000000, 0xffffffff, 0x3a19c0a8};
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(src) / sizeof(src[0]); s++)
+		for (uint32_t to = 20; to < 65536; to += 7) {
+			struct ipv4_hdr h = {.ttl = IPV4_TTL, .proto = 6, .src = src[s], .dst = 0x0a000002};
+			uint8_t out[IPV4_HDR_LEN], want[IPV4_HDR_LEN];
+
+			for (int with_cksum = 0; with_cksum < 2; with_cksum++) {
+				h.total_len = (uint16_t)(to * 31);
+				ipv4_hdr_emit(out, &h, with_cksum);
+				ipv4_hdr_set_total_len(out, (uint16_t)to, with_cksum);
+				h.total_len = (uint16_t)to;
+				ipv4_hdr_emit(want, &h, with_cksum);
+				assert_memory_equal(out, want, IPV4_HDR_LEN);
+			}
+		}
+}
+
 int
 main(void)
 {
@@ -72,6 +95,7 @@ main(void)
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_what_is_a_fragment),
 		cmocka_unit_test(test_emit),
+		cmocka_unit_test(test_another_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

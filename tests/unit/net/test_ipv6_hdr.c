@@ -25,6 +25,10 @@ test_fields(void **state)
 	in.b[1] = 0x2a; /* we send no DSCP */
 	in.b[0] = 0x60;
 	assert_memory_equal(out, in.b, sizeof(out));
+	h.payload_len = 0xfffe;
+	ipv6_hdr_set_payload_len(out, 0xfffe);
+	ipv6_hdr_emit(in.b, &h);
+	assert_memory_equal(out, in.b, sizeof(out));
 	for (uint32_t len = 0; len < IPV6_HDR_LEN; len++)
 		assert_false(ipv6_hdr_parse(in.b, len, &h));
 }

@@ -184,6 +184,46 @@ test_offloads(void **state)
 	rte_pktmbuf_free(m);
 }
 
+static void
+test_heads(void **state)
+{
+	struct net_route r = route_to(0x0a000002);
+	struct bytes b = hex(TCP);
+	struct net_head head;
+
+	(void)state;
+	assert_int_equal(net_tx_first(net, packet(pool, b.b, b.len), &r, NET_PROTO_TCP, 2, now, &head), 0);
+	assert_int_equal(head.len, 0); /* it waits for its neighbour */
+	for (int offloads = 0; offloads < 2; offloads++) {
+		nif.tx_ip_cksum = nif.tx_tcp_cksum = offloads;
+		again();
+		r = route_to(0x0a000002);
+		rx_hex(OURS PEER "0806" ARP_REQUEST PEER PEER_IP "000000000000" OUR_IP);
+		rte_pktmbuf_free(drain_one());
+		assert_head_is_as_good(&r);
+	}
+}
+
+/* A head is for a queue with room. */
+static void
+test_head_and_queue_full(void **state)
+{
+	struct net_route r = route_to(0x0a000002);
+	struct bytes b = hex(TCP);
+	struct net_head head;
+
+	(void)state;
+	rx_hex(OURS PEER "0806" ARP_REQUEST PEER PEER_IP "000000000000" OUR_IP);
+	rte_pktmbuf_free(drain_one());
+	assert_int_equal(net_tx_first(net, packet(pool, b.b, b.len), &r, NET_PROTO_TCP, 0, now, &head), 0);
+	for (uint32_t i = 1; i < NET_OUTQ; i++)
+		assert_int_equal(net_tx_next(net, packet(pool, b.b, b.len), &head), 0);
+	assert_int_equal(net_tx_next(net, packet(pool, b.b, b.len), &head), -IW_E_NOMEM);
+	assert_int_equal(count("tx_queue_full"), 1);
+	assert_int_equal(net_tx_first(net, packet(pool, b.b, b.len), &r, NET_PROTO_TCP, 0, now, &head), -IW_E_NOMEM);
+	assert_int_equal(head.len, 0);
+}
+
 /* What tcp keeps is not freed, whatever becomes of the frame: sent, dropped while waiting, refused. */
 static void
 test_one_reference_is_consumed(void **state)
@@ -343,6 +383,8 @@ main(void)
 		T(test_waiting_in_order),
 		T(test_mac_change_moves_traffic),
 		T(test_offloads),
+		T(test_heads),
+		T(test_head_and_queue_full),
 		T(test_one_reference_is_consumed),
 		T(test_mtu),
 		T(test_queue_full),

@@ -42,6 +42,7 @@ test_frame(void **state)
 	peer.port = 4420;
 	assert_int_equal(net_route(net, &peer, &other), 0);
 	assert_int_equal(r.flow, other.flow);
+	assert_head_is_as_good(&r);
 	env.secret[0] ^= 1;
 	assert_int_equal(net_route(net, &peer, &other), 0);
 	assert_int_not_equal(r.flow, other.flow);
@@ -130,6 +131,7 @@ test_vlan(void **state)
 	assert_memory_equal(rte_pktmbuf_mtod(m, void *), hex(PEER OURS "8100 0005 0800 4502 0028").b, 22);
 	assert_int_equal(m->pkt_len, 58);
 	rte_pktmbuf_free(m);
+	assert_head_is_as_good(&r);
 	/* what waited is tagged when it goes, once */
 	r = route_to(0x0a000003);
 	assert_int_equal(tx(&r, TCP), 0);
@@ -165,6 +167,7 @@ test_vlan_by_the_port(void **state)
 	assert_int_equal(m->l2_len, 14);
 	assert_true(m->ol_flags & RTE_MBUF_F_TX_VLAN && m->ol_flags & RTE_MBUF_F_TX_TCP_CKSUM);
 	rte_pktmbuf_free(m);
+	assert_head_is_as_good(&r);
 }
 
 int

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "mbufpool.h"
+#include "sum.h"
 
 #define ROOM 2048
 
@@ -258,6 +259,40 @@ test_emitted_octets(void **state)
 	rte_pktmbuf_free(m);
 }
 
+/* A form gives what tcp_hdr_push() would, with and without timestamps, and its sum; one with other options is none. */
+static void
+test_forms(void **state)
+{
+	struct tcp_seg seg = {.sport = 0xffff, .dport = 1, .ack = 0xfffffffe, .flags = TCP_ACK | TCP_PSH, .wnd = 77};
+	struct rte_mbuf *one = rte_pktmbuf_alloc(pool), *two = rte_pktmbuf_alloc(pool);
+	struct tcp_hdr_form form;
+
+	(void)state;
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t len;
+
+		seg.has_ts = i & 1;
+		seg.tsval = i * 0x01010101u;
+		seg.seq = i * 0xfffefdfdu;
+		rte_pktmbuf_reset(one);
+		rte_pktmbuf_reset(two);
+		len = tcp_hdr_push(one, &seg);
+		tcp_hdr_set_cksum(one, 0x1234);
+		tcp_hdr_form_init(&form, rte_pktmbuf_mtod(one, const uint8_t *), len);
+		tcp_hdr_set_cksum(one, 0);
+		assert_int_equal(iw_sum_fold(tcp_hdr_push_form(two, &form, seg.seq)),
+				 iw_sum_fold(tcp_hdr_sum(one, len)));
+		assert_int_equal(rte_pktmbuf_pkt_len(two), len);
+		assert_memory_equal(rte_pktmbuf_mtod(two, void *), rte_pktmbuf_mtod(one, void *), len);
+	}
+	seg.n_sack = 1;
+	rte_pktmbuf_reset(one);
+	tcp_hdr_form_init(&form, rte_pktmbuf_mtod(one, const uint8_t *), tcp_hdr_push(one, &seg));
+	assert_int_equal(form.len, 0);
+	rte_pktmbuf_free(one);
+	rte_pktmbuf_free(two);
+}
+
 static void
 assert_same(const struct tcp_seg *in, const struct tcp_seg *out, uint32_t blocks)
 {
@@ -437,6 +472,7 @@ main(void)
 		cmocka_unit_test(test_options_of_a_syn),
 		cmocka_unit_test(test_T8_window_scale_above_14_is_14),
 		cmocka_unit_test(test_emitted_octets),
+		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_no_headroom_changes_nothing),
 		cmocka_unit_test(test_checksum_field),

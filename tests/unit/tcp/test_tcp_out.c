@@ -2,6 +2,7 @@
 /* What stands in the frames: options, windows, checksums.  (script_capture() checks every checksum.) */
 #include "tcpscript.h"
 
+#include "tcp_ecn.h"
 #include "tcp_isn.h"
 #include "tcp_out.h"
 
@@ -110,6 +111,49 @@ test_checksum_offload(void **state)
 	script_fini(&x);
 }
 
+/* The segments of one turn differ in sequence number, length and checksum only, and only the first tells that the
+ * window was reduced (RFC 3168 §6.1.2); the next turn's say what has changed. */
+static void
+test_trains(void **state)
+{
+	for (uint32_t ts = 0; ts < 2; ts++) {
+		static const uint32_t len[] = {1000, 1000, 1, 7, 1000, 333};
+		struct tcp_seg seg[2];
+		struct script x;
+		uint32_t place = 0, next;
+
+		script_init(&x);
+		x.ts = ts;
+		script_established(&x);
+		next = x.our_iss + 1;
+		tcp_conn_set(script_conn(&x), TCP_CONN_ECN | TCP_CONN_ECN_CWR);
+		for (uint32_t turn = 0; turn < 2; turn++) {
+			for (uint32_t i = 0; i < 6; place += len[i++])
+				script_send(&x, place, len[i]);
+			for (uint32_t i = 0; i < 6; i++) {
+				struct tcp_seg s = script_out(&x);
+
+				assert_int_equal(s.len, len[i]);
+				assert_int_equal(s.seq, next);
+				next += len[i];
+				assert_int_equal(s.flags & TCP_CWR, turn == 0 && i == 0 ? TCP_CWR : 0);
+				assert_int_equal(s.hdr_len, ts ? 32 : 20);
+				assert_int_equal(x.last_ecn, TCP_ECN_ECT_0);
+				if (i == 0)
+					seg[turn] = s;
+				assert_int_equal(s.ack, seg[turn].ack);
+				assert_int_equal(s.tsval, seg[turn].tsval);
+			}
+			x.sim.now_ns += 5 * IW_MS;
+			x.tsval += 9;
+			script_data(&x, 10);
+		}
+		assert_int_equal(seg[1].ack - seg[0].ack, 10);
+		assert_int_equal(seg[1].tsecr - seg[0].tsecr, ts ? 9 : 0);
+		script_fini(&x);
+	}
+}
+
 /* Answers without a connection: ports swapped, no options, for each RFC 9293 §3.10.7.1 form; nothing for a RST. */
 static void
 test_refuse(void **state)
@@ -140,6 +184,7 @@ main(void)
 		cmocka_unit_test(test_timestamps),
 		cmocka_unit_test(test_sack_blocks_fit),
 		cmocka_unit_test(test_checksum_offload),
+		cmocka_unit_test(test_trains),
 		cmocka_unit_test(test_refuse),
 	};
 
