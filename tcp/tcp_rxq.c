@@ -353,7 +353,8 @@ static bool
 is_plain(const struct tcp_rxq *q, const struct tcp_rxq_pool *p, const struct rte_mbuf *m, uint32_t seq, uint32_t end,
 	 uint32_t edge)
 {
-	return seq == q->nxt && iw_seq_leq(end, edge) && !q->ooo && !m->next && !over_limit(q) && nodes_left(p) > 0;
+	return seq == q->nxt && iw_seq_leq(end, edge) && !q->ooo && !m->next && !over_limit(q) &&
+	       !holds_its_share(q, p) && nodes_left(p) > 0;
 }
 
 static struct tcp_rxq_added
@@ -364,7 +365,7 @@ add_plain(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct iw_view v)
 
 	append(q, &pc, v.len);
 	if (over_limit(q))
-		compact(q, p);
+		tcp_rxq_pack(q, p);
 	return (struct tcp_rxq_added){.verdict = TCP_RXQ_IN_ORDER, .advanced = v.len};
 }
 
