@@ -23,6 +23,7 @@
 #define RCV_BUF_GROWN (16u << 20)
 #define RCV_BUF_MAX (1u << 30) /* 65535 << 14, rounded down (RFC 7323 §2.3) */
 #define RCV_GROW_PER_MBUF 512  /* of what an mbuf holds: the rest is for windows as they begin, and for sending */
+#define RCV_KEPT_PART 4 /* of the data pool: no receive queue holds it, or the port had nothing to receive into */
 #define MSL_DEFAULT_NS (30 * IW_SEC)
 #define MBUFS_DEFAULT 8192u /* for a data pool that does not tell its size */
 #define TIMEWAIT_MAX (IW_POOL_MAX / 2)
@@ -91,7 +92,8 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 	if (!err)
 		err = tcp_syn_init(&tcp->syn, tcp->env, p->max_syn);
 	if (!err)
-		err = tcp_rxq_pool_init(&tcp->rxq_pool, tcp->env->data_pool, mbufs + p->max_ooo_mbufs + 1,
+		err = tcp_rxq_pool_init(&tcp->rxq_pool, tcp->env->data_pool,
+					iw_len_max(mbufs - mbufs / RCV_KEPT_PART, p->max_ooo_mbufs + 1),
 					p->max_ooo_mbufs, ooo_conns);
 	if (!err)
 		err = tcp_txq_pool_init(&tcp->txq_pool, tcp->env->data_pool, tcp->env->ctl_pool, mbufs + p->max_conns);

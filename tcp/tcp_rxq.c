@@ -8,6 +8,8 @@
 #include "len.h"
 #include "seq.h"
 
+#define SHARE_LEAST 8 /* mbufs in order that each connection may hold */
+
 /* ---- pools ---- */
 
 int
@@ -234,13 +236,22 @@ nodes_left(const struct tcp_rxq_pool *p)
 	return p->nodes_used < p->max_nodes ? p->max_nodes - p->nodes_used : 0;
 }
 
+/* In order, and not to be had again once it is acknowledged; dropped before, it comes again.  Who holds much (the
+ * beginning of an FPDU that does not come to its end, what waits for a receive) leaves as much to all others; a few
+ * everybody may have as long as there are any (X3). */
+static bool
+holds_its_share(const struct tcp_rxq *q, const struct tcp_rxq_pool *p)
+{
+	return q->mbufs > iw_len_max(nodes_left(p), SHARE_LEAST);
+}
+
 static enum tcp_rxq_verdict
 add_in_order(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct tcp_rxq_packet *pkt, const struct iw_range *r)
 {
 	bool first = pkt->taken.from == pkt->taken.to;
 	struct tcp_rxq_piece pc;
 
-	if ((first && over_limit(q)) || tcp_rxq_piece_cost(pkt, r) > nodes_left(p))
+	if ((first && (over_limit(q) || holds_its_share(q, p))) || tcp_rxq_piece_cost(pkt, r) > nodes_left(p))
 		return TCP_RXQ_NO_NODE;
 	pc = tcp_rxq_piece_make(p, pkt, r);
 	if (pc.mbufs == 0)

@@ -47,7 +47,7 @@ enum tcp_rxq_verdict {
 	TCP_RXQ_DUP,      /* nothing new in it: ACK at once, D-SACK */
 	TCP_RXQ_OUTSIDE,  /* wholly at or beyond the window's right edge */
 	TCP_RXQ_NO_OOO,   /* out of order and over budget: dropped before it was SACKed */
-	TCP_RXQ_NO_NODE   /* no node or no mbuf to compact: dropped */
+	TCP_RXQ_NO_NODE   /* no node, or as many as it leaves to the others; no mbuf to compact: dropped */
 };
 
 struct tcp_rxq_added {

@@ -241,6 +241,21 @@ test_T22_timewait_reuse(void **state)
 	sim_fini(&s);
 }
 
+/* X3: however much connections hoard, a part of the data pool stays with the port: it could not hear of anything else,
+ * and nobody would be heard who could end it. */
+static void
+test_X3_the_port_keeps_mbufs(void **state)
+{
+	uint32_t mbufs;
+	struct sim s;
+
+	(void)state;
+	sim_init(&s, 32, true);
+	mbufs = s.h[0].env.data_pool->size ? s.h[0].env.data_pool->size : 8192;
+	assert_in_range(s.h[0].tcp->rxq_pool.max_nodes, mbufs / 2, mbufs - mbufs / 4);
+	sim_fini(&s);
+}
+
 int
 main(void)
 {
@@ -251,6 +266,7 @@ main(void)
 		cmocka_unit_test(test_states_of_a_close),
 		cmocka_unit_test(test_cycles_leave_nothing),
 		cmocka_unit_test(test_T20_peer_rebooted),
+		cmocka_unit_test(test_X3_the_port_keeps_mbufs),
 		cmocka_unit_test(test_T22_timewait_reuse),
 	};
 

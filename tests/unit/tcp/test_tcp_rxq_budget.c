@@ -51,6 +51,34 @@ test_X2_budget_is_shared(void **state)
 	close_queue();
 }
 
+/* X3: so many hoard beginnings of FPDUs that they could hold all there is; who reads what comes still gets on. */
+static void
+test_X3_hoards_leave_something(void **state)
+{
+	struct tcp_rxq bad[60];
+
+	(void)state;
+	open_queue(2048, 512, 8, 0);
+	for (uint32_t c = 0; c < 60; c++)
+		tcp_rxq_init(&bad[c], 0);
+	for (uint32_t i = 0; i < 45; i++)
+		for (uint32_t c = 0; c < 60; c++)
+			if (bad[c].nxt == i * 1448)
+				add(&bad[c], i * 1448, 1448);
+	assert_in_range(p.nodes_used, 1900, 2048 - 16);
+	for (uint32_t i = 0; i < 200; i++) {
+		assert_int_equal(add(&q, i * 1448, 1448).verdict, TCP_RXQ_IN_ORDER);
+		if (i % 8 == 7)
+			read_and_check(&q, q.octets);
+	}
+	/* What was refused is taken when it comes again and there is room. */
+	for (uint32_t c = 1; c < 60; c++)
+		tcp_rxq_fini(&bad[c], &p);
+	assert_int_equal(add(&bad[0], bad[0].nxt, 1448).verdict, TCP_RXQ_IN_ORDER);
+	tcp_rxq_fini(&bad[0], &p);
+	close_queue();
+}
+
 static void
 test_T28_islands_are_bounded(void **state)
 {
@@ -331,6 +359,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_T30_in_order_gets_in_when_out_of_order_is_full),
 		cmocka_unit_test(test_X2_budget_is_shared),
+		cmocka_unit_test(test_X3_hoards_leave_something),
 		cmocka_unit_test(test_T28_islands_are_bounded),
 		cmocka_unit_test(test_out_of_order_state_runs_out),
 		cmocka_unit_test(test_D13_one_octet_segments_are_compacted),
