@@ -91,8 +91,9 @@ rdmap_doorbells(struct rdmap *r)
 	}
 }
 
-bool
-rdmap_rung(const struct rdmap *r)
+/* Posts of other threads wait. */
+static bool
+is_rung(const struct rdmap *r)
 {
 	return __atomic_load_n(&r->doors.top, __ATOMIC_RELAXED) != NULL;
 }
@@ -101,7 +102,7 @@ bool
 rdmap_is_idle(const struct rdmap *r)
 {
 	return iw_list_empty(&r->run) && iw_list_empty(&r->out) && iw_list_empty(&r->notify) &&
-	       iw_list_empty(&r->async_srqs) && iw_ring_count(&r->async_ring) == 0 && !rdmap_rung(r);
+	       iw_list_empty(&r->async_srqs) && iw_ring_count(&r->async_ring) == 0 && !is_rung(r);
 }
 
 void

@@ -168,8 +168,6 @@ bool rdmap_out_next(struct rdmap *rdmap, struct rdmap_out *out);
 
 /* Posts that came from other threads (doorbells): moves their QPs to the run list. */
 void rdmap_doorbells(struct rdmap *rdmap);
-/* Such posts wait. */
-bool rdmap_rung(const struct rdmap *rdmap);
 /* Nothing but time and what comes in can make something to do. */
 bool rdmap_is_idle(const struct rdmap *rdmap);
 /* Who posts from another thread rings this bell, before any does. */

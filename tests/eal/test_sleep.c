@@ -131,6 +131,27 @@ test_woken_by_a_post(void **state)
 	ends_close(&s);
 }
 
+/* What was posted after the last poll, or found no mbuf in it, is to be polled for. */
+static void
+test_own_posts_do_not_wait(void **state)
+{
+	struct iw_sge sge;
+	struct iw_recv_wr recv = {.sg_list = &sge, .num_sge = 1};
+	bool frames;
+
+	(void)state;
+	ends_open(&s);
+	ends_connect(&s);
+	sge = (struct iw_sge){(uintptr_t)s.end[1].area, 64, iw_mr_lkey(s.end[1].mr)};
+	assert_int_equal(iw_post_recv(s.end[1].qp, &recv, NULL), 0);
+	settle();
+	assert_ptr_equal(post_it(&s), &s);
+	assert_int_equal(iw_engine_arm(s.end[0].engine, &frames), -IW_E_BUSY);
+	ends_reap(&s, 0, 1);
+	ends_reap(&s, 1, 1);
+	ends_close(&s);
+}
+
 /* With a second to sleep blindly a timer that is due earlier is kept, and nothing is lost: the claim of addresses, a
  * connection, its end. */
 static void
@@ -253,11 +274,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_woken_by_a_call),
-		cmocka_unit_test(test_woken_by_a_post),
-		cmocka_unit_test(test_sleeps_until_a_timer),
-		cmocka_unit_test(test_woken_by_another_engine),
-		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_woken_by_a_call),         cmocka_unit_test(test_woken_by_a_post),
+		cmocka_unit_test(test_own_posts_do_not_wait),   cmocka_unit_test(test_sleeps_until_a_timer),
+		cmocka_unit_test(test_woken_by_another_engine), cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_cost_of_an_idle_poll),
 	};
 
