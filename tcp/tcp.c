@@ -23,7 +23,10 @@
 #define RCV_BUF_GROWN (16u << 20)
 #define RCV_BUF_MAX (1u << 30) /* 65535 << 14, rounded down (RFC 7323 §2.3) */
 #define RCV_GROW_PER_MBUF 512  /* of what an mbuf holds: the rest is for windows as they begin, and for sending */
-#define RCV_KEPT_PART 4 /* of the data pool: no receive queue holds it, or the port had nothing to receive into */
+/* Eighths of the data pool that receive queues and transmit records may hold.  The rest is the port's: with nothing to
+ * receive into it would hear no ACK, and nobody would be heard who could end it. */
+#define RCV_EIGHTHS 3
+#define SND_EIGHTHS 4
 #define MSL_DEFAULT_NS (30 * IW_SEC)
 #define MBUFS_DEFAULT 8192u /* for a data pool that does not tell its size */
 #define TIMEWAIT_MAX (IW_POOL_MAX / 2)
@@ -70,6 +73,12 @@ fill_params(struct tcp_params *p, const struct iw_env *env)
 		p->max_timewait = TIMEWAIT_MAX;
 }
 
+static uint32_t
+eighths(uint32_t mbufs, uint32_t n)
+{
+	return (uint32_t)((uint64_t)mbufs * n / 8) + 1;
+}
+
 static int
 init_tables(struct tcp *tcp, uint64_t now_ns)
 {
@@ -93,10 +102,11 @@ init_tables(struct tcp *tcp, uint64_t now_ns)
 		err = tcp_syn_init(&tcp->syn, tcp->env, p->max_syn);
 	if (!err)
 		err = tcp_rxq_pool_init(&tcp->rxq_pool, tcp->env->data_pool,
-					iw_len_max(mbufs - mbufs / RCV_KEPT_PART, p->max_ooo_mbufs + 1),
-					p->max_ooo_mbufs, ooo_conns);
+					iw_len_max(eighths(mbufs, RCV_EIGHTHS), p->max_ooo_mbufs + 1), p->max_ooo_mbufs,
+					ooo_conns);
 	if (!err)
-		err = tcp_txq_pool_init(&tcp->txq_pool, tcp->env->data_pool, tcp->env->ctl_pool, mbufs + p->max_conns);
+		err = tcp_txq_pool_init(&tcp->txq_pool, tcp->env->data_pool, tcp->env->ctl_pool,
+					eighths(mbufs, SND_EIGHTHS) + p->max_conns);
 	if (!err)
 		err = tcp_flight_init(tcp, p->max_flights, mbufs);
 	tcp->txq_pool.no_sums = net_l4_cksum_offloaded(tcp->net);
