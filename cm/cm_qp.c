@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cm_qp.h"
 
+#include <assert.h>
+
 #include "cm_tw.h"
 #include "len.h"
 #include "qp.h"
@@ -52,13 +54,18 @@ cm_qp_waits(const struct iw_qp *qp)
 /* ---- effects ---- */
 
 /* The RTR is handed to TCP here and now, so that no call can come between Reply and RTR.  Without an mbuf
- * it goes when the QP is next in turn. */
+ * or room in TCP it goes when the QP is next in turn: what was filled counts as sent, so the grant comes first. */
 static void
 send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
 {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(cm->env->data_pool);
-	uint32_t room;
+	struct tcp_grant grant = tcp_tx_grant(cm->tcp, id->conn);
+	struct rte_mbuf *m = grant.segments ? rte_pktmbuf_alloc(cm->env->data_pool) : NULL;
+	int err;
 
+	if (grant.segments == 0) {
+		rdmap_run_add(qp);
+		return;
+	}
 	if (!m)
 		m = rte_pktmbuf_alloc(cm->env->ctl_pool);
 	if (!m) {
@@ -66,11 +73,13 @@ send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
 		rdmap_run_add(qp);
 		return;
 	}
-	room = iw_len_min(tcp_tx_grant(cm->tcp, id->conn).emss, rte_pktmbuf_tailroom(m));
-	if (rdmap_tx_fill(qp, m, room, NULL, now_ns))
-		(void)tcp_tx_append(cm->tcp, id->conn, m);
-	else
+	if (rdmap_tx_fill(qp, m, iw_len_min(grant.emss, rte_pktmbuf_tailroom(m)), NULL, now_ns) == 0) {
 		rte_pktmbuf_free(m);
+		return;
+	}
+	err = tcp_tx_append(cm->tcp, id->conn, m);
+	assert(err == 0); /* a segment was granted */
+	(void)err;
 }
 
 bool

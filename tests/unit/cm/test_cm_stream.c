@@ -2,6 +2,8 @@
 /* From the Reply on: octets count before the FIN or RST behind them, the first FPDUs, the RTR, the delay
  * (docs/cm.md; M5, M17, M20-M22). */
 #include "cmsim.h"
+#include "rdmap_run.h"
+#include "tcp_pvt.h"
 
 static struct cmsim s;
 static iw_cm_id id;
@@ -192,6 +194,33 @@ test_rtr_without_memory(void **state)
 	cmsim_close(&s);
 }
 
+/* TCP has no transmit record for it: likewise, and nothing counts as sent that was not. */
+static void
+test_rtr_without_record(void **state)
+{
+	struct tcp_txq_pool *recs;
+	uint32_t max;
+
+	(void)state;
+	ask(NULL, 0);
+	hold_back();
+	recs = &s.h[0].tcp->txq_pool;
+	max = recs->max;
+	cmsim_raw_send(&s.h[1], conn, octets, good_reply(octets, true));
+	cmsim_run(&s, 1 * IW_MS);
+	s.h[0].frozen = false;
+	recs->max = recs->used;
+	cmsim_run(&s, 100 * IW_US);
+	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0)");
+	assert_int_equal(cmsim_raw_recv(&s.h[1], conn, got, sizeof(got)), 0);
+	recs->max = max;
+	rdmap_run_add(qp);
+	cmsim_run(&s, 1 * IW_MS);
+	assert_int_equal(cmsim_raw_recv(&s.h[1], conn, got, sizeof(got)), 20);
+	assert_memory_equal(got, "\x00\x0e\xc1\x40", 4);
+	cmsim_close(&s);
+}
+
 static bool
 lose_second_data(struct cmsim *sim, const struct cmsim_seg *seg)
 {
@@ -338,6 +367,7 @@ main(void)
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_delay_cut_short),
 		cmocka_unit_test(test_rtr_without_memory),
+		cmocka_unit_test(test_rtr_without_record),
 		cmocka_unit_test(test_no_rst_before_rtr),
 		cmocka_unit_test(test_first_fpdu),
 		cmocka_unit_test(test_fin_behind_back_pressure),
