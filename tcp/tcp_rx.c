@@ -14,6 +14,14 @@
 #include "tcp_stray.h"
 #include "tcp_timer.h"
 
+/* The peer lives.  Only what is acceptable says so: anybody could have made up the rest, and kept alive who is gone. */
+static void
+note_heard(struct tcp_conn *c, uint64_t now_ns)
+{
+	c->last_rx_ns = now_ns;
+	c->keepalive_probes = 0;
+}
+
 /* ---- the slow path ---- */
 
 /* RFC 7323 §4.3: TS.Recent is taken from the segment that the next ACK answers. */
@@ -48,6 +56,7 @@ take(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx, enum tcp_accept
 		rx->seg.seq++;
 		tcp_conn_ack(tcp, c, true);
 	}
+	note_heard(c, rx->now_ns);
 	take_timestamp(c, &rx->seg, rx->now_ns);
 	if (!take_ack(tcp, c, &rx->seg, rx->now_ns))
 		return;
@@ -146,10 +155,13 @@ rx_other_states(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 static __attribute__((noinline)) void
 rx_slow(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 {
-	if (c->state == TCP_SYN_SENT)
+	if (c->state == TCP_SYN_SENT) {
 		tcp_rx_syn_sent(tcp, c, rx);
-	else
+		if (c->state != TCP_SYN_SENT)
+			note_heard(c, rx->now_ns);
+	} else {
 		rx_other_states(tcp, c, rx);
+	}
 	tcp_conn_slow(c);
 }
 
@@ -178,6 +190,7 @@ rx_fast(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	const struct tcp_seg *seg = &rx->seg;
 
 	tcp->n.rx_fast++;
+	note_heard(c, rx->now_ns);
 	take_timestamp(c, seg, rx->now_ns);
 	if (seg->ack != c->snd_una || seg->len == 0 || (uint32_t)seg->wnd << c->snd_wscale != c->snd_wnd) {
 		tcp_ack_rx(tcp, c, seg, rx->now_ns);
@@ -194,8 +207,6 @@ rx_fast(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 static void
 rx_conn(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 {
-	c->last_rx_ns = rx->now_ns;
-	c->keepalive_probes = 0;
 	if (__builtin_expect(is_plain(c, &rx->seg), 1))
 		rx_fast(tcp, c, rx);
 	else

@@ -205,6 +205,30 @@ test_T31_keepalive(void **state)
 	script_fini(&x);
 }
 
+/* Segments that anybody could have made up are no sign of life: outside the window, or of an ACK never sent. */
+static void
+test_T31_keepalive_not_by_strangers(void **state)
+{
+	struct tcp_attr attr = {.keepalive_ns = 5 * IW_SEC, .keepalive_step_ms = 500, .keepalive_probes = 3};
+	struct script x;
+
+	(void)state;
+	script_init(&x);
+	script_established(&x);
+	tcp_adopt(x.sim.h[0].tcp, x.conn, 5, &attr);
+	script_in(&x, TCP_ACK, x.seq, x.ack, 0);
+	for (uint32_t i = 0; i < 20 && x.bits == 0; i++) {
+		script_wait(&x, IW_SEC / 2);
+		if (x.bits)
+			break;
+		script_in(&x, TCP_ACK, x.seq + (1u << 30), x.ack, 0);
+		script_in(&x, TCP_ACK, x.seq, x.ack + (1u << 30), 0);
+		script_in(&x, TCP_RST, x.seq + (1u << 30), 0, 0);
+	}
+	assert_int_equal(x.bits, TCP_READY_TIMEOUT);
+	script_fini(&x);
+}
+
 /* The storage target's numbers: dead after idle + n x interval, to the tick (spec T31). */
 static void
 test_T31_keepalive_numbers(void **state)
@@ -466,6 +490,7 @@ main(void)
 		cmocka_unit_test(test_rst_lies_in_the_window),
 		cmocka_unit_test(test_T10_probe_octet_taken),
 		cmocka_unit_test(test_T31_keepalive_numbers),
+		cmocka_unit_test(test_T31_keepalive_not_by_strangers),
 		cmocka_unit_test(test_T31_keepalive_with_data),
 		cmocka_unit_test(test_T10_T36_persist_in_closing_states),
 		cmocka_unit_test(test_T36_fin_without_memory),
