@@ -78,20 +78,20 @@ mw_post(struct iw_qp *qp, struct wr_mem *mem, const struct iw_mw_bind *bind)
 	return 0;
 }
 
-/* From here on the registration cannot be taken back, unless that has begun. */
+/* From here on the registration cannot be taken back, unless that has begun.  Once this turn has seen it valid, whoever
+ * takes it out waits for the end of the turn and sees the count (domain_wait()); of one that is out already `bound` may
+ * be the free list's by now, and is left alone. */
 static bool
 hold(const struct iw_qp *qp, const struct wr_mem *mem)
 {
 	uint32_t needs = IW_MW_BIND | (mem->access & CHANGES ? IW_LOCAL_WRITE : 0);
 	const struct iw_mr *parent;
 
-	if (!mr_is_slot_of(mem->parent, MR_PLAIN, mem->parent_stag))
+	if (mr_get(&qp->user, mem->parent_stag, mem->addr, mem->len, needs, &parent) != MR_OK ||
+	    !mr_is_slot_of(mem->parent, MR_PLAIN, mem->parent_stag))
 		return false;
 	__atomic_add_fetch(&mem->parent->bound, 1, __ATOMIC_SEQ_CST);
-	if (mr_get(&qp->user, mem->parent_stag, mem->addr, mem->len, needs, &parent) == MR_OK)
-		return true;
-	__atomic_sub_fetch(&mem->parent->bound, 1, __ATOMIC_RELEASE);
-	return false;
+	return true;
 }
 
 bool

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -17,6 +18,8 @@
 
 #define OFF 0x1000
 #define LEN 4096
+#define PAGE 4096
+#define MRS_OF_PAGE (PAGE / sizeof(struct iw_mr))
 #define ALL (IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_REMOTE_INVALIDATE)
 
 struct world {
@@ -140,6 +143,31 @@ test_holds_its_registration(void **state)
 	assert_int_equal(iw_mw_destroy(w.mw), -IW_E_STALE);
 	assert_int_equal(iw_mw_rkey(w.mw), 0);
 	assert_int_equal(iw_mr_dereg(w.mr), 0);
+	pair_close(&w.p);
+}
+
+/* A registration that another thread is taking out: its object may be in the free list by now, so a bind that comes too
+ * late writes nothing there. */
+static void
+test_late_bind_writes_nothing(void **state)
+{
+	struct iw_mr *mr[3 * MRS_OF_PAGE];
+	struct world w;
+	void *page;
+
+	(void)state;
+	set_up(&w, IW_MW_BIND);
+	for (size_t i = 0; i < 3 * MRS_OF_PAGE; i++)
+		mr[i] = pair_mr(&w.p.b, OFF, LEN, IW_MW_BIND);
+	w.mr = mr[3 * MRS_OF_PAGE / 2]; /* on its page are these alone */
+	page = (void *)((uintptr_t)w.mr & ~(uintptr_t)(PAGE - 1));
+	assert_int_equal(bind(&w, 0, 8, IW_REMOTE_READ), 0);
+	domain_unpublish(w.mr);
+	assert_int_equal(mprotect(page, PAGE, PROT_READ), 0);
+	pair_pump(&w.p);
+	assert_int_equal(mprotect(page, PAGE, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(pair_wc(&w.p.b).status, IW_WC_MW_BIND_ERR);
+	domain_publish(w.mr);
 	pair_close(&w.p);
 }
 
@@ -274,6 +302,7 @@ main(void)
 		cmocka_unit_test(test_grants),
 		cmocka_unit_test(test_round),
 		cmocka_unit_test(test_holds_its_registration),
+		cmocka_unit_test(test_late_bind_writes_nothing),
 		cmocka_unit_test(test_fails_alone),
 		cmocka_unit_test(test_scattered_and_flushed),
 		cmocka_unit_test(test_bad_requests),
