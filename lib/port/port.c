@@ -10,8 +10,6 @@
 #include "port_steer.h"
 #include "secret.h"
 
-#define RING_DEFAULT 1024
-
 static int
 fail(char *why, size_t len, int err, const char *what, uint16_t port, int code)
 {
@@ -23,7 +21,7 @@ fail(char *why, size_t len, int err, const char *what, uint16_t port, int code)
 static uint16_t
 ring_size(uint16_t asked, const struct rte_eth_desc_lim *lim)
 {
-	uint32_t n = asked ? asked : RING_DEFAULT;
+	uint32_t n = asked ? asked : PORT_RING_DEFAULT;
 
 	if (lim->nb_max && n > lim->nb_max)
 		n = lim->nb_max;

@@ -26,6 +26,13 @@ mtu_of(const struct iw_engine_params *params)
 	return mtu;
 }
 
+/* Descriptors of a ring, each of which keeps an mbuf. */
+static uint32_t
+ring_of(uint16_t asked)
+{
+	return asked ? asked : PORT_RING_DEFAULT;
+}
+
 static struct rte_mempool *
 make_pool(const char *kind, uint16_t port, uint32_t n, uint32_t room)
 {
@@ -41,7 +48,8 @@ int
 port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
 		  char *why, size_t why_len)
 {
-	uint32_t n = params->num_mbufs ? params->num_mbufs : DATA_MBUFS + params->rx_ring + params->tx_ring;
+	uint32_t n = params->num_mbufs ? params->num_mbufs
+				       : DATA_MBUFS + ring_of(params->rx_ring) + ring_of(params->tx_ring);
 	uint32_t frame = L2_ROOM + mtu_of(params);
 	uint32_t room = RTE_PKTMBUF_HEADROOM + (roomy ? rte_align32pow2(frame) : frame);
 

@@ -6,6 +6,8 @@
 #include <iwarp.h>
 #include <stdint.h>
 
+#define PORT_RING_DEFAULT 1024 /* descriptors, where nobody asked for a number */
+
 struct rte_mempool;
 struct steer;
 

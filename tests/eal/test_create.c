@@ -273,6 +273,39 @@ test_port_of_the_embedder(void **state)
 	assert_works();
 }
 
+/* The packet pool of an engine, whatever its number. */
+static void
+note_data_pool(struct rte_mempool *pool, void *arg)
+{
+	if (strncmp(pool->name, "iwdata", 6) == 0)
+		*(uint32_t *)arg = pool->size;
+}
+
+/* Nobody asked for a number of mbufs: each descriptor has one, also of rings that nobody asked for, and all that a pool
+ * has without rings is left for the streams. */
+static void
+test_rings_have_their_mbufs(void **state)
+{
+	static const uint16_t rings[][2] = {{0, 0}, {512, 2048}};
+	static const uint32_t least[] = {8191 + 1024 + 1024, 8191 + 512 + 2048};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct iw_engine_params params = good();
+		uint32_t mbufs = 0;
+		struct iw_engine *e;
+
+		params.num_mbufs = 0;
+		params.rx_ring = rings[i][0];
+		params.tx_ring = rings[i][1];
+		e = iw_engine_create(domain, &params, NULL, NULL, 0);
+		assert_non_null(e);
+		rte_mempool_walk(note_data_pool, &mbufs);
+		assert_true(mbufs >= least[i]);
+		assert_int_equal(iw_engine_destroy(e), 0);
+	}
+}
+
 static void
 test_port_info(void **state)
 {
@@ -372,10 +405,15 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_errors),      cmocka_unit_test(test_port_in_use),
-		cmocka_unit_test(test_come_and_go), cmocka_unit_test(test_memory_short_at_each_place),
-		cmocka_unit_test(test_port_info),   cmocka_unit_test(test_port_of_the_embedder),
-		cmocka_unit_test(test_probe),       cmocka_unit_test(test_mtu_of_the_port),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_port_in_use),
+		cmocka_unit_test(test_come_and_go),
+		cmocka_unit_test(test_memory_short_at_each_place),
+		cmocka_unit_test(test_rings_have_their_mbufs),
+		cmocka_unit_test(test_port_info),
+		cmocka_unit_test(test_port_of_the_embedder),
+		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_mtu_of_the_port),
 		cmocka_unit_test(test_wire_errors),
 	};
 

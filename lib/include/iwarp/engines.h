@@ -47,7 +47,7 @@ struct iw_engine_params {
 	uint32_t max_qps, max_cm_ids;  /* 0: max_conns; and a few ids more, for listeners */
 	struct rte_mempool *data_pool; /* NULL: made by the engine */
 	struct rte_mempool *ctl_pool;
-	uint32_t num_mbufs;        /* for the pools it makes; 0: by max_conns and ring sizes */
+	uint32_t num_mbufs;        /* for the pools it makes; 0: 8191, and one for each descriptor */
 	uint16_t rx_ring, tx_ring; /* descriptors; 0: 1024 */
 	bool rx_interrupts;        /* ask the port for them, for iw_engine_arm(); not all have them */
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
