@@ -40,7 +40,8 @@ enum tcp_conn_flag {
 	TCP_CONN_ECN = 1 << 18,          /* both sides agreed on ECN */
 	TCP_CONN_ECN_ASKED = 1 << 19,    /* our last SYN asked for it */
 	TCP_CONN_ECN_ECHO = 1 << 20,     /* ACKs carry ECE */
-	TCP_CONN_ECN_CWR = 1 << 21       /* the next new data carries CWR */
+	TCP_CONN_ECN_CWR = 1 << 21,      /* the next new data carries CWR */
+	TCP_CONN_CRC_WANTED = 1 << 22    /* the reader has use for the CRC32c of long segments */
 };
 
 enum tcp_conn_phase {

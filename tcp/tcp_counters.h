@@ -9,6 +9,7 @@
 #define TCP_COUNTERS(X) \
 	X(rx_segs)              /* segments handed to tcp_rx() */ \
 	X(rx_fast)              /* of these: by header prediction */ \
+	X(rx_crcs)              /* of these: with the CRC32c of their payload taken in the pass of the checksum */ \
 	X(rx_bad_hdr)           /* dropped: shorter than its header, bad data offset, bad option length */ \
 	X(rx_bad_cksum)         /* dropped */ \
 	X(rx_bad_addr)          /* dropped: port 0, or from our own address and port (LAND) */ \
