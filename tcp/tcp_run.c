@@ -62,15 +62,14 @@ tcp_run_send(struct tcp *tcp, struct tcp_conn *c, uint32_t max, struct tcp_out_t
 	struct tcp_txq *q = &c->fl->txq;
 	struct tcp_pace pace = c->fl->pace;
 	uint32_t n;
-	int err = 0;
+	int err;
 
 	*sent = 0;
 	if (!q->unsent || !is_plain(c))
 		return 0;
 	tcp_run_after_idle(c, q->unsent, now_ns);
 	n = count(c, max, &pace, now_ns);
-	for (; *sent < n && err == 0; *sent += err == 0)
-		err = tcp_out_rec(tcp, c, q->unsent, train, now_ns);
+	err = tcp_out_run(tcp, c, n, train, now_ns, sent);
 	if (err == 0)
 		c->fl->pace = pace;
 	return err;
