@@ -47,7 +47,8 @@
 	X(challenges)           /* challenge ACKs sent (RFC 5961) */ \
 	X(challenges_limited)   /* and those the limit held back */ \
 	X(answers_limited)      /* RST and ACK without a connection that the peer's limit held back */ \
-	X(tx_segs)              /* frames handed to net, all kinds */ \
+	X(tx_segs)              /* segments handed to net, all kinds */ \
+	X(tx_tso)               /* frames of several of them, which the port cuts up */ \
 	X(tx_data)              /* of these: with new data */ \
 	X(tx_retrans)           /* retransmissions, SYN and FIN included */ \
 	X(tx_acks)              /* pure ACKs */ \
