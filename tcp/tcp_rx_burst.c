@@ -12,7 +12,6 @@
 #include "tcp_pvt.h"
 #include "tcp_rx.h"
 
-#define CONN_LINES 5   /* what a segment in order looks at */
 #define CRC_LEAST 4096 /* octets of payload: below, two passes are as fast, for the first cache holds the segment */
 
 /* Header and table position; the bucket is on its way.  false: dropped and counted. */
@@ -101,7 +100,7 @@ tcp_rx_burst(struct tcp *tcp, const struct tcp_rx_in *in, uint32_t n, uint64_t n
 	for (uint32_t i = 0; i < n; i++)
 		if (parsed[i]) {
 			rx[i].guess = tcp_demux_guess(&tcp->demux, rx[i].hash);
-			iw_pool_prefetch(&tcp->conns, rx[i].guess, CONN_LINES);
+			iw_pool_prefetch(&tcp->conns, rx[i].guess, TCP_CONN_LINES);
 		}
 	for (uint32_t i = 0; i < n; i++)
 		process(tcp, &rx[i], parsed[i]);
