@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* X5: what a port with RSS is told when several engines share it.  No driver without hardware takes a key, so the one
- * that says it has RSS is looked at over the shoulder, by the linker's --wrap. */
+/* What a port is told, looked at by the linker's --wrap: X5, the key of its hash when several engines share it (no
+ * driver without hardware takes one; this one says so); and what becomes of a port that refuses. */
+#include <errno.h>
 #include <iwarp.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 
 #include "ends.h"
 
-#define NAME "net_null_hash_key"
+#define NAME "net_null_told"
 #define STARTS 8
 #define KEY 40 /* octets of Toeplitz' for two IPv6 addresses and ports */
 
@@ -22,6 +23,7 @@ static struct {
 	uint8_t key[STARTS][KEY];
 	uint64_t types[STARTS];
 	uint32_t n;
+	bool refuse;
 } told;
 
 int __real_rte_eth_dev_configure(uint16_t port, uint16_t rx, uint16_t tx, const struct rte_eth_conf *conf);
@@ -32,6 +34,8 @@ __wrap_rte_eth_dev_configure(uint16_t port, uint16_t rx, uint16_t tx, const stru
 {
 	const struct rte_eth_rss_conf *rss = &conf->rx_adv_conf.rss_conf;
 
+	if (told.refuse)
+		return -EIO;
 	assert_true(told.n < STARTS);
 	if (conf->rxmode.mq_mode == RTE_ETH_MQ_RX_RSS && rss->rss_key) {
 		assert_int_equal(rss->rss_key_len, KEY);
@@ -39,6 +43,17 @@ __wrap_rte_eth_dev_configure(uint16_t port, uint16_t rx, uint16_t tx, const stru
 		told.types[told.n++] = rss->rss_hf;
 	}
 	return __real_rte_eth_dev_configure(port, rx, tx, conf);
+}
+
+static uint16_t
+add_port(void)
+{
+	uint16_t port;
+
+	memset(&told, 0, sizeof(told));
+	assert_int_equal(rte_vdev_init(NAME, "no-rx=1"), 0);
+	assert_int_equal(iw_port_find(NAME, &port), 0);
+	return port;
 }
 
 static void
@@ -65,12 +80,10 @@ start_and_stop(uint16_t port, uint32_t engines)
 static void
 test_X5_hash_key_of_each_start(void **state)
 {
+	uint16_t port = add_port();
 	uint32_t bits = 0;
-	uint16_t port;
 
 	(void)state;
-	assert_int_equal(rte_vdev_init(NAME, "no-rx=1"), 0);
-	assert_int_equal(rte_eth_dev_get_port_by_name(NAME, &port), 0);
 	start_and_stop(port, 1);
 	assert_int_equal(told.n, 0); /* one engine has all there is */
 	for (uint32_t i = 0; i < STARTS; i++)
@@ -88,10 +101,38 @@ test_X5_hash_key_of_each_start(void **state)
 	assert_int_equal(rte_vdev_uninit(NAME), 0);
 }
 
+/* What is known without starting it is told all the same. */
+static void
+test_port_that_cannot_start(void **state)
+{
+	uint16_t port = add_port(), none;
+	struct iw_port_info info = {.max_rx_queues = 0};
+	const struct rte_memzone *taken;
+
+	(void)state;
+	told.refuse = true;
+	assert_int_equal(iw_port_probe(port, 0, &info), -IW_E_PORT);
+	assert_string_equal(info.driver, "net_null");
+	assert_true(info.max_rx_queues > 0);
+	told.refuse = false;
+	/* Somebody has the name of its pool. */
+	taken = rte_memzone_reserve("MP_iwprobe_0", 64, SOCKET_ID_ANY, 0);
+	assert_int_equal(port, 0);
+	assert_non_null(taken);
+	assert_int_equal(iw_port_probe(port, 0, &info), -IW_E_NOMEM);
+	assert_int_equal(rte_memzone_free(taken), 0);
+	assert_int_equal(iw_port_probe(port, 0, &info), 0);
+	assert_int_equal(rte_vdev_uninit(NAME), 0);
+	assert_int_equal(iw_port_find(NAME, &none), -IW_E_NODEV);
+	assert_int_equal(iw_port_find(NULL, &none), -IW_E_INVAL);
+	assert_int_equal(iw_port_find(NAME, NULL), -IW_E_INVAL);
+}
+
 int
 main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_X5_hash_key_of_each_start)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_port_that_cannot_start),
+					   cmocka_unit_test(test_X5_hash_key_of_each_start)};
 
 	(void)argc;
 	ends_eal(argv[0]);
