@@ -171,6 +171,12 @@ largest(const struct options *o)
 	return o->all_sizes ? client_size(o, CLIENT_SIZES - 1) : o->size;
 }
 
+bool
+client_fits(const struct options *o)
+{
+	return peer_memory_fits(o, largest(o));
+}
+
 static bool
 set_up(struct client *c)
 {

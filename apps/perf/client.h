@@ -8,6 +8,10 @@
 
 #define CLIENT_SIZES 23 /* 2^1 .. 2^23 with -a */
 
+/* Whether the machine has the memory for all sizes of a run; says so if not.  To be asked before anything is measured.
+ */
+bool client_fits(const struct options *o);
+
 /* roofline[i]: of the i-th size, 0 where not measured.  Exit code. */
 int client_run(const struct options *o, const struct host *host, uint16_t mtu, const double *roofline);
 

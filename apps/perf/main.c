@@ -79,6 +79,8 @@ run_loopback(const struct options *o)
 
 	if (lcore >= RTE_MAX_LCORE)
 		return cli_fail("both ends in one process need two lcores: give EAL -l 0,1");
+	if (!client_fits(o))
+		return 1;
 	measure_rooflines(o, o->host.mtu, roofline);
 	if (loopback_open(&l, o, 1))
 		result = run_pair(&l, lcore, roofline);
@@ -101,6 +103,8 @@ run_client(const struct options *o)
 	struct host host;
 	int result;
 
+	if (!client_fits(o))
+		return 1;
 	if (rte_get_next_lcore(-1, 1, 0) < RTE_MAX_LCORE)
 		measure_rooflines(o, mtu_of(o), roofline);
 	if (!host_open(&host, &o->host))

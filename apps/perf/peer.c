@@ -227,24 +227,34 @@ stride(uint32_t size)
 	return (size + align - 1) / align * align;
 }
 
-/* A kernel that promises more than there is would end this program, or another, once the pages are touched. */
-static bool
-machine_has(uint64_t octets)
+static uint64_t
+octets_of(const struct options *o, uint32_t size)
 {
-	return octets / (uint64_t)sysconf(_SC_PAGESIZE) < (uint64_t)sysconf(_SC_PHYS_PAGES);
+	uint64_t len = stride(size) * 2 * o->qps + sizeof(uint64_t) * o->qps;
+
+	return (len + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+bool
+peer_memory_fits(const struct options *o, uint32_t size)
+{
+	uint64_t pages = octets_of(o, size) / (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (pages < (uint64_t)sysconf(_SC_PHYS_PAGES))
+		return true;
+	return cli_fail("no memory for %u x %u octets each way: this machine has less", o->qps, size) == 0;
 }
 
 bool
 peer_make_memory(struct peer *p, uint32_t size)
 {
-	uint64_t len = stride(size) * 2 * p->o->qps + sizeof(uint64_t) * p->o->qps;
 	int err;
 
 	drop_memory(p);
 	p->size = size;
 	p->qps = p->o->qps;
-	p->mem_len = (len + ALIGN - 1) / ALIGN * ALIGN;
-	p->mem = machine_has(p->mem_len) ? aligned_alloc(ALIGN, p->mem_len) : NULL;
+	p->mem_len = octets_of(p->o, size);
+	p->mem = aligned_alloc(ALIGN, p->mem_len);
 	if (!p->mem)
 		return peer_fail(p, "no memory for messages of this size", -IW_E_NOMEM);
 	/* Every page is there before the clock runs. */

@@ -59,6 +59,9 @@ bool peer_make_control(struct peer *p);
 bool peer_make_links(struct peer *p);
 bool peer_make_qp(struct peer *p, struct link *l);
 
+/* Whether the machine has the memory for messages of size octets; says so if not.  A kernel that overcommits would
+ * promise more and end this program, or another, once the pages are touched. */
+bool peer_memory_fits(const struct options *o, uint32_t size);
 /* (Re)makes the memory for messages of size octets. */
 bool peer_make_memory(struct peer *p, uint32_t size);
 uint8_t *peer_out(const struct peer *p, uint32_t qp);

@@ -121,7 +121,7 @@ can_run(struct server *v, const struct record *r)
 		return !v->sending && r->size <= v->peer.size && r->qps == o->qps && r->verb == (uint8_t)o->verb &&
 		       r->test == (uint8_t)o->test && r->rx_depth == o->rx_depth && r->tx_depth == o->tx_depth;
 	take_options(&v->o, r, v->idle_us);
-	return peer_make_memory(&v->peer, r->size) && peer_make_links(&v->peer);
+	return peer_memory_fits(&v->o, r->size) && peer_make_memory(&v->peer, r->size) && peer_make_links(&v->peer);
 }
 
 /* The first RUN prepares, the others begin a run each. */

@@ -147,7 +147,7 @@ class Tests:
             wire = Memif()
             eal = {**eal, "vdev": wire.vdev(0)}
         program = self.start(kind, arguments, **eal)
-        problem = one_line(program, program.wait(30), text)
+        problem = one_line(program, program.wait(60), text)
         program.kill()
         self.report(f"{kind}: {name}", problem, program)
 
@@ -167,7 +167,7 @@ def refused(tests, kind, server, client):
     with Pair(Memif()) as pair:
         pair.start(0, tests.binaries[kind], *server)
         program = pair.start(1, tests.binaries[kind], *client)
-        tests.report(f"{kind}: refused", one_line(program, program.wait(30), "cannot connect"), program)
+        tests.report(f"{kind}: refused", one_line(program, program.wait(60), "cannot connect"), program)
 
 
 def listens_twice(tests, arguments):
@@ -235,7 +235,7 @@ def silent(tests, kind, arguments):
     thread.start()
     with Pair(wire) as pair:
         program = pair.start(1, tests.binaries[kind], *arguments)
-        problem = one_line(program, program.wait(30), "the peer was silent")
+        problem = one_line(program, program.wait(60), "the peer was silent")
         tests.report(f"{kind}: the peer is silent", problem, program)
         program = pair.start(1, tests.binaries[kind], *arguments)
         time.sleep(3)

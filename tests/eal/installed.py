@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The installed library as its user finds it: pkg-config, both libraries, the public headers, the exported symbols.
+"""What is installed, as its user finds it: pkg-config, both libraries, the public headers, the exported symbols, programs
+and their manual pages.
 
     installed.py MESON BUILD
 
@@ -60,6 +61,7 @@ class Installed:
         prefix = re.search(r"^prefix=(.*)$", text, re.M).group(1)
         self.pc.write_text(text.replace("prefix=" + prefix, f"prefix={folder}{prefix}"))
         self.include = folder / prefix.lstrip("/") / "include"
+        self.programs = sorted(p for p in (self.include.parent / "bin").iterdir() if not p.is_symlink())
         self.headers = sorted(h.relative_to(self.include).as_posix() for h in self.include.rglob("*.h"))
 
     def pkg_config(self, *arguments):
@@ -147,6 +149,30 @@ def symbols(installed):
     print(f"ok  {len(exported)} symbols, as declared")
 
 
+OPTION = re.compile(r"(?<![\w-])-{1,2}[A-Za-z][\w-]*")
+
+
+def options_of_page(text):
+    """`Fl x` is -x, and `Fl -name` is --name."""
+    return {"-" + word for line in text.splitlines() if line.startswith((".It Fl", ".It Cm"))
+            for word in re.findall(r"\bFl ([\w-]+)", line)}
+
+
+def manual(installed):
+    """Each program has a page, which names the options that it knows, and no others."""
+    assert installed.programs, "no program was installed"
+    for program in installed.programs:
+        page = next(installed.include.parent.rglob(f"man1/{program.name}.1*")).read_text()
+        usage = run(program, "--", "--help", env={**os.environ, "LD_LIBRARY_PATH": str(installed.lib)})
+        usage = re.sub(r"`[^`]*`", "", usage)  # other programs' options
+        # Two columns: what stands right of the first one is prose.
+        left = (re.split(r"(?<=\S)\s{2,}(?!-)", line.strip())[0] for line in usage.splitlines())
+        told = {option for text in left for option in OPTION.findall(text)} - {"--help"}
+        missing, extra = told - options_of_page(page), options_of_page(page) - told
+        assert not missing and not extra, f"{program.name}.1 lacks {sorted(missing)} and has {sorted(extra)}"
+        print(f"ok  {program.name}.1 names its {len(told)} options")
+
+
 def main():
     if not shutil.which("pkg-config") or not shutil.which("nm"):
         cannot("needs pkg-config and nm")
@@ -156,6 +182,7 @@ def main():
         installed = Installed(*sys.argv[1:3], folder / "root")
         try:
             symbols(installed)
+            manual(installed)
             headers_alone(installed, compiler, folder)
             program(installed, compiler, folder)
             example(installed, compiler, folder)

@@ -8,6 +8,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import time
 
 from programs import SERVER, Memif, Pair, Program, cannot, two_cpus
 
@@ -21,7 +22,7 @@ VERBS, TESTS = ("write", "read", "send"), ("bw", "lat")
 MORE_VERBS = ("write-imm", "atomic")
 CHECKED = ["--data_validation", "--perform_warm_up"]
 SHARE, MEDIAN = 6, 4  # columns
-TRIES = 8  # a machine has other things to do at times; what it can do shows once
+TRIES, PAUSE = 20, 2  # seconds; a machine has other things to do at times, what it can do shows once
 
 # What is measured, arguments, the column that holds it, the least and the most that it may be.  The share is of a limit:
 # more than all of it means that the limit is none.
@@ -202,6 +203,7 @@ def speed(perf):
             print(f"    {name}: {figure}")
             if good:
                 break
+            time.sleep(PAUSE)
         failed |= report(name, [] if good else [f"not within {limits[1]} and {limits[2]} in {TRIES} tries"])
     return failed
 
