@@ -221,7 +221,7 @@ note_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, bool agai
 	tcp->n.tx_data += !again && rec->m;
 }
 
-/* The first of its turn, or one that is like no other. */
+/* The first of its turn, or one that is like no other.  Who has none behind it begins no train. */
 static int
 send_alone(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, struct rte_mbuf *m,
 	   struct tcp_out_train *train, uint64_t now_ns)
@@ -234,6 +234,8 @@ send_alone(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, s
 		fill(c, &seg, rec->seq, TCP_FIN | TCP_ACK, now_ns);
 	else
 		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
+	if (!tcp_txq_next(&c->fl->txq, rec))
+		train = NULL;
 	return send_data(tcp, c, m, &seg, ecn_kind(rec), rec->sum, train, now_ns);
 }
 
