@@ -72,5 +72,7 @@ void cm_event_done(struct cm *cm, iw_cm_id id, int result, uint64_t now_ns);
 
 struct iw_counter_list cm_counter_list(const struct cm *cm);
 uint32_t cm_id_count(const struct cm *cm);
+/* Up to max ids that users have, from slot *pos on (0: the first), which moves on; how many. */
+uint32_t cm_id_list(const struct cm *cm, uint32_t *pos, iw_cm_id *ids, uint32_t max);
 
 #endif

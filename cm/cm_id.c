@@ -109,3 +109,15 @@ cm_id_free(struct cm *cm, struct cm_id *id)
 	cm->orphans -= id->kind == CM_ID_ORPHAN;
 	iw_pool_put(&cm->ids, id->handle);
 }
+
+uint32_t
+cm_id_list(const struct cm *cm, uint32_t *pos, iw_cm_id *ids, uint32_t max)
+{
+	const struct cm_id *id;
+	uint32_t n = 0;
+
+	while (n < max && (id = iw_pool_walk(&cm->ids, pos)) != NULL)
+		if (id->kind != CM_ID_ORPHAN)
+			ids[n++] = id->handle;
+	return n;
+}

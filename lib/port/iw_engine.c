@@ -6,6 +6,7 @@
 #include "port_engine.h"
 #include "port_ring.h"
 #include "team.h"
+#include "telemetry.h"
 #include "wheel.h"
 
 #define CALLS_PER_POLL 32u
@@ -55,6 +56,7 @@ port_engine_destroy(struct iw_engine *e)
 {
 	struct port_engine *p = e->port;
 
+	telemetry_remove(e);
 	run_last_calls(e, p);
 	engine_abort(e);
 	for (int i = 0; i < LAST_WORDS; i++)

@@ -15,6 +15,7 @@
 #include "port_ring.h"
 #include "secret.h"
 #include "team.h"
+#include "telemetry.h"
 
 static bool
 has_prefix(const struct iw_addr *ip, uint8_t prefix_len)
@@ -299,9 +300,10 @@ make(struct making *k)
 		err = make_ports(k);
 	for (uint32_t i = 0; i < k->n && err == 0; i++)
 		err = make_engine(k, i);
-	if (!err)
-		return 0;
-	undo(k);
+	if (err)
+		undo(k);
+	for (uint32_t i = 0; i < k->n && err == 0; i++)
+		telemetry_add(k->engines[i]);
 	return err;
 }
 

@@ -14,8 +14,8 @@
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
-void
-ends_eal(const char *program)
+static void
+start_eal(const char *program, bool shown)
 {
 	char lcores[32], prefix[64];
 	char *argv[] = {(char *)(uintptr_t)program,
@@ -23,18 +23,30 @@ ends_eal(const char *program)
 			"-m",
 			"256",
 			"--no-pci",
-			"--no-telemetry",
-			"--no-shconf",
 			"--lcores",
 			lcores,
 			"--file-prefix",
 			prefix,
-			"--log-level=lib.*:4"};
+			"--log-level=lib.*:4",
+			"--no-telemetry",
+			"--no-shconf"};
 
 	snprintf(lcores, sizeof(lcores), "0@%d", sched_getcpu());
 	snprintf(prefix, sizeof(prefix), "iwends%ld", (long)time(NULL) * 100000 + clock() % 100000);
-	if (rte_eal_init(sizeof(argv) / sizeof(argv[0]), argv) < 0)
+	if (rte_eal_init((int)RTE_DIM(argv) - (shown ? 2 : 0), argv) < 0)
 		fail_msg("EAL did not start");
+}
+
+void
+ends_eal(const char *program)
+{
+	start_eal(program, false);
+}
+
+void
+ends_eal_shown(const char *program)
+{
+	start_eal(program, true);
 }
 
 struct iw_addr

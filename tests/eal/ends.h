@@ -42,6 +42,8 @@ struct ends {
 
 /* EAL without hugepages, root and PCI, on one CPU.  Once for each program. */
 void ends_eal(const char *program);
+/* The same with its telemetry. */
+void ends_eal_shown(const char *program);
 
 /* How they are made.  Zero is the default of each field. */
 struct ends_how {

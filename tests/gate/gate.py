@@ -79,6 +79,7 @@ TESTED_BY = {
     "lib/port/port_ring.c": "tests/eal/test_team.c",
     "lib/port/port_steer.c": "tests/eal/test_team.c",
     "lib/port/team.c": "tests/eal/test_team.c",
+    "lib/port/telemetry.c": "tests/eal/test_telemetry.c",
     "lib/port/wire.c": "tests/eal/test_create.c",
 }
 # Text that may stand nowhere in code.

@@ -57,6 +57,35 @@ test_table_full(void **state)
 	cmsim_close(&s);
 }
 
+/* In pages, and of those that users have: what lives on behind a destroyed one until its peer has closed is none. */
+static void
+test_list(void **state)
+{
+	iw_cm_id ids[4], page[3];
+	struct cm_id *orphan;
+	uint32_t pos = 0;
+	struct cm *cm;
+
+	(void)state;
+	cmsim_open(&s, NULL);
+	cm = s.h[0].cm;
+	for (int i = 0; i < 4; i++)
+		ids[i] = cmsim_id(&s.h[0]);
+	orphan = cm_id_new(cm, NULL, NULL, CM_ID_ORPHAN);
+	assert_int_equal(cm_id_list(cm, &pos, page, 3), 3);
+	assert_memory_equal(page, ids, sizeof(page));
+	assert_int_equal(cm_id_list(cm, &pos, page, 3), 1);
+	assert_int_equal(page[0], ids[3]);
+	assert_int_equal(cm_id_list(cm, &pos, page, 3), 0);
+	cmsim_destroy(&s.h[0], ids[1]);
+	pos = 0;
+	assert_int_equal(cm_id_list(cm, &pos, page, 3), 3);
+	assert_int_equal(page[1], ids[2]);
+	assert_int_equal(cm_id_list(cm, &pos, page, 3), 0);
+	cm_id_free(cm, orphan);
+	cmsim_close(&s);
+}
+
 /* What start-up needs goes when it is over and told. */
 static void
 test_setup_comes_back(void **state)
@@ -169,9 +198,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stale_handles),      cmocka_unit_test(test_table_full),
-		cmocka_unit_test(test_setup_comes_back),   cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_failing_pools),      cmocka_unit_test(test_failing_pools_of_the_responder),
+		cmocka_unit_test(test_stale_handles),
+		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_setup_comes_back),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_failing_pools),
+		cmocka_unit_test(test_failing_pools_of_the_responder),
 		cmocka_unit_test(test_create_fails_whole),
 	};
 
