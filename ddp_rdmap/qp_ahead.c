@@ -31,7 +31,7 @@ qp_ahead(const struct rdmap *rdmap, uint32_t handle, enum qp_ahead_step step)
 		return;
 	}
 	qp = qp_at(rdmap, handle);
-	if (!qp || !qp->sq)
+	if (!qp)
 		return;
 	if (step == QP_AHEAD_QUEUE)
 		fetch_queue(qp);
