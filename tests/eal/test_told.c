@@ -12,6 +12,8 @@
 #include <cmocka.h>
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_ring_elem.h>
 
 #include "ends.h"
 
@@ -43,6 +45,54 @@ __wrap_rte_eth_dev_configure(uint16_t port, uint16_t rx, uint16_t tx, const stru
 		told.types[told.n++] = rss->rss_hf;
 	}
 	return __real_rte_eth_dev_configure(port, rx, tx, conf);
+}
+
+/* ---- memory of DPDK's that is short at each place ---- */
+
+static uint32_t fuse, failed; /* the n-th from now fails; how many have */
+
+static bool
+is_short(void)
+{
+	bool now = fuse && --fuse == 0;
+
+	failed += now;
+	return now;
+}
+
+struct rte_ring *__real_rte_ring_create_elem(const char *name, unsigned size, unsigned n, int socket, unsigned flags);
+struct rte_ring *__wrap_rte_ring_create_elem(const char *name, unsigned size, unsigned n, int socket, unsigned flags);
+struct rte_mempool *__real_rte_pktmbuf_pool_create(const char *name, unsigned n, unsigned cache, uint16_t priv,
+						   uint16_t room, int socket);
+struct rte_mempool *__wrap_rte_pktmbuf_pool_create(const char *name, unsigned n, unsigned cache, uint16_t priv,
+						   uint16_t room, int socket);
+
+struct rte_ring *
+__wrap_rte_ring_create_elem(const char *name, unsigned size, unsigned n, int socket, unsigned flags)
+{
+	return is_short() ? NULL : __real_rte_ring_create_elem(name, size, n, socket, flags);
+}
+
+struct rte_mempool *
+__wrap_rte_pktmbuf_pool_create(const char *name, unsigned n, unsigned cache, uint16_t priv, uint16_t room, int socket)
+{
+	return is_short() ? NULL : __real_rte_pktmbuf_pool_create(name, n, cache, priv, room, socket);
+}
+
+static void
+count_zone(const struct rte_memzone *zone, void *n)
+{
+	(void)zone;
+	++*(uint32_t *)n;
+}
+
+static uint32_t
+zones(void)
+{
+	uint32_t n = 0;
+
+	rte_memzone_walk(count_zone, &n);
+	return n;
 }
 
 static uint16_t
@@ -128,10 +178,52 @@ test_port_that_cannot_start(void **state)
 	assert_int_equal(iw_port_find(NAME, NULL), -IW_E_INVAL);
 }
 
+/* Pools, rings of calls and rings between three engines of which two have no queue of their own: each of them fails
+ * once, and then nothing is left and the next try works. */
+static void
+test_short_at_each_place(void **state)
+{
+	struct iw_domain *domain = iw_domain_create();
+	struct iw_engine_params params = {
+		.addr = ends_addr(0, 0), .prefix_len = 24, .max_conns = 16, .num_mbufs = 2047, .no_claim = true};
+	uint32_t before = 0, n = 0;
+	struct iw_engine *e[3];
+	uint16_t there;
+	char why[160];
+	int err = -1;
+
+	(void)state;
+	memset(&told, 0, sizeof(told));
+	assert_int_equal(iw_wire_create("told", 64, &params.port_id, &there), 0);
+	for (failed = 0; err != 0; n++) {
+		uint32_t burnt = failed;
+
+		fuse = n; /* not at all in the first round: what stays from one time to the next is there then */
+		err = iw_engines_create(domain, &params, 3, e, why, sizeof(why));
+		if (err == 0)
+			for (uint32_t i = 0; i < 3; i++)
+				assert_int_equal(iw_engine_destroy(e[i]), 0);
+		if (n == 0) {
+			assert_int_equal(err, 0);
+			before = zones();
+			err = -1;
+			continue;
+		}
+		assert_int_equal(err, failed > burnt ? -IW_E_NOMEM : 0);
+		assert_int_equal(zones(), before);
+	}
+	fuse = 0;
+	assert_int_equal(failed, n - 2);
+	assert_true(failed >= 3 + 3 * 2 + 2); /* rings of calls, rings both ways, pools */
+	iw_wire_destroy(params.port_id, there);
+	assert_int_equal(iw_domain_destroy(domain), 0);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_port_that_cannot_start),
+					   cmocka_unit_test(test_short_at_each_place),
 					   cmocka_unit_test(test_X5_hash_key_of_each_start)};
 
 	(void)argc;

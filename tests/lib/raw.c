@@ -96,9 +96,11 @@ raw_run(struct raw *r, uint64_t ns)
 	(void)look(r);
 	any = true;
 	/* What was read is acknowledged in the next turn; while nothing is under way only a timer can bring something.
-	 */
+	 * The last turn is one at the end. */
 	while (r->sim->now_ns < end) {
-		sim_step(r->sim, any || r->sim->frames ? iw_time_min(end, r->sim->now_ns + STEP) : end);
+		uint64_t step = r->sim->now_ns + STEP;
+
+		sim_step(r->sim, any || r->sim->frames || step >= end ? iw_time_min(end, step) : end - STEP);
 		any = look(r);
 	}
 }
