@@ -31,6 +31,8 @@ cq_create(struct rdmap *rdmap, uint32_t depth, iw_cq_handler handler, void *cont
 	cq->context = context;
 	cq->handle = handle;
 	cq->door.kind = DOOR_CQ;
+	cq->polled.kind = DOOR_POLLED;
+	iw_list_init(&cq->held);
 	cq->fd = -1;
 	cq->magic = CQ_MAGIC;
 	return cq;
@@ -135,6 +137,23 @@ cq_push(struct iw_cq *cq, const struct iw_wc *wc)
 	return pos;
 }
 
+void
+cq_want_poll(struct iw_cq *cq)
+{
+	/* Sequential against ring_polled(): it sees this, or we see what it polled. */
+	__atomic_store_n(&cq->poll_wanted, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void
+ring_polled(struct iw_cq *cq)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&cq->poll_wanted, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&cq->poll_wanted, 0, __ATOMIC_SEQ_CST))
+		door_ring(&cq->rdmap->doors, &cq->polled);
+}
+
 int
 iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max)
 {
@@ -151,6 +170,8 @@ iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max)
 		wc[n++] = cq->ring[tail++ & cq->mask];
 	if (n > 0) /* pairs with cq_is_polled(): the entries and their slots are free */
 		__atomic_store_n(&cq->tail, tail, __ATOMIC_RELEASE);
+	if (n > 0 && __atomic_load_n(&cq->limited, __ATOMIC_RELAXED))
+		ring_polled(cq);
 	return n;
 }
 

@@ -33,6 +33,10 @@ struct iw_cq { /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	uint64_t left_at;
 	struct iw_link notify; /* in rdmap's list: fired, handler not called yet */
 	struct door door;
+	bool limited;         /* a QP may have no more than so many of an SRQ's receives here that were not polled */
+	struct iw_list held;  /* QPs that wait for a poll for this reason (struct srq_user) */
+	uint32_t poll_wanted; /* there are some; whoever polls takes it back and rings `polled` */
+	struct door polled;
 	uint32_t armed;             /* enum cq_arm; poller sets, whoever fires takes it back */
 	_Alignas(64) uint64_t head; /* engine: the next to be written */
 	uint64_t tail_seen;         /* engine: not all that was read, perhaps */
@@ -48,6 +52,9 @@ void cq_detach(struct iw_cq *cq, uint32_t n);
 
 /* Adds a completion, fires the handler if it is armed for this one.  Returns its position. */
 uint64_t cq_push(struct iw_cq *cq, const struct iw_wc *wc);
+
+/* Something in `held` waits for the next poll.  It may have come already: look again afterwards. */
+void cq_want_poll(struct iw_cq *cq);
 
 /* The doorbell of a CQ that was armed with completions waiting. */
 void cq_door(struct iw_cq *cq);

@@ -10,7 +10,7 @@
 
 #include "bell.h"
 
-enum door_kind { DOOR_QP, DOOR_CQ, DOOR_SRQ };
+enum door_kind { DOOR_QP, DOOR_CQ, DOOR_SRQ, DOOR_POLLED };
 
 struct door {
 	struct door *next;

@@ -108,6 +108,6 @@ iw_post_srq_recv(struct iw_srq *srq, const struct iw_recv_wr *wr, const struct i
 	if (srq->foreign)
 		door_ring(&srq->rdmap->doors, &srq->door);
 	else
-		qp_door_srq(srq);
+		qp_door_waiters(&srq->waiters);
 	return err;
 }

@@ -162,15 +162,14 @@ qp_has_recv(struct iw_qp *qp)
 	return iw_ring_count(&rq->ring) > 0 || (rq->shared && srq_has(rq->shared));
 }
 
-/* Each waiter once: whoever still finds none waits again, behind the others. */
 void
-qp_door_srq(struct iw_srq *srq)
+qp_door_waiters(struct iw_list *list)
 {
 	struct iw_list waiters;
 	struct iw_link *n;
 
 	iw_list_init(&waiters);
-	while ((n = iw_list_pop(&srq->waiters)))
+	while ((n = iw_list_pop(list)))
 		iw_list_add(&waiters, n);
 	while ((n = iw_list_pop(&waiters)))
 		qp_door(iw_list_entry(n, struct srq_user, wait)->qp);

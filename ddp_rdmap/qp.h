@@ -27,8 +27,9 @@ void qp_door(struct iw_qp *qp);
 /* It goes: its user hears nothing more of it. */
 void qp_async_forget(struct iw_qp *qp);
 
-/* Receives were posted to an SRQ: whoever waits for one has another look. */
-void qp_door_srq(struct iw_srq *srq);
+/* Receives were posted to an SRQ, or completions polled: those in this list (struct srq_user) have another look, each
+ * once: whoever still finds no receive waits again, behind the others. */
+void qp_door_waiters(struct iw_list *list);
 
 /* Is there a receive for its next message? */
 bool qp_has_recv(struct iw_qp *qp);

@@ -84,7 +84,10 @@ rdmap_doorbells(struct rdmap *r)
 			cq_door(iw_list_entry(d, struct iw_cq, door));
 			break;
 		case DOOR_SRQ:
-			qp_door_srq(iw_list_entry(d, struct iw_srq, door));
+			qp_door_waiters(&iw_list_entry(d, struct iw_srq, door)->waiters);
+			break;
+		case DOOR_POLLED:
+			qp_door_waiters(&iw_list_entry(d, struct iw_cq, polled)->held);
 			break;
 		}
 		d = next;

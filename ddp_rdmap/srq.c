@@ -143,6 +143,8 @@ srq_user_init(struct srq_user *user, struct iw_srq *srq, struct iw_qp *qp, uint3
 	user->qp = qp;
 	user->limit = limit;
 	user->mask = limit ? iw_ring_size(limit) - 1 : 0;
+	if (limit)
+		__atomic_store_n(&qp->rq->cq->limited, true, __ATOMIC_RELAXED);
 }
 
 void
@@ -164,10 +166,16 @@ srq_used(struct srq_user *user)
 	return user->head - user->tail;
 }
 
+static bool
+is_at_limit(struct srq_user *user)
+{
+	return user->limit && srq_used(user) >= user->limit;
+}
+
 bool
 srq_has(struct srq_user *user)
 {
-	return iw_ring_count(&user->srq->ring) > 0 && (!user->limit || srq_used(user) < user->limit);
+	return iw_ring_count(&user->srq->ring) > 0 && !is_at_limit(user);
 }
 
 /* One event when the last receive that was to be there is gone (RFC 5042 §6.4.3.1). */
@@ -223,6 +231,16 @@ srq_completed(struct srq_user *user, struct iw_cq *cq, uint64_t pos)
 void
 srq_wait(struct srq_user *user)
 {
+	struct iw_cq *cq = user->qp->rq->cq;
+
+	if (is_at_limit(user)) {
+		iw_list_add(&cq->held, &user->wait);
+		cq_want_poll(cq);
+		if (is_at_limit(user))
+			return;
+		iw_list_del(&user->wait);
+		door_ring(&cq->rdmap->doors, &user->srq->door); /* it was polled meanwhile */
+	}
 	iw_list_add(&user->srq->waiters, &user->wait);
 }
 

@@ -54,8 +54,8 @@ struct iw_srq {
 struct srq_user {
 	struct iw_srq *srq;
 	struct iw_qp *qp;
-	struct iw_link wait;
-	uint32_t limit; /* 0: none */
+	struct iw_link wait; /* in waiters of the SRQ, or at the limit in held of the CQ */
+	uint32_t limit;      /* 0: none */
 	uint32_t head, tail, mask;
 	uint64_t pos[]; /* of each receive that it has: 1 + place in the CQ; 0: under way */
 };
@@ -76,7 +76,7 @@ bool srq_has(struct srq_user *user);
 bool srq_take(struct srq_user *user);
 /* It has completed, at that place of the QP's CQ. */
 void srq_completed(struct srq_user *user, struct iw_cq *cq, uint64_t pos);
-/* It waits for a receive to be posted. */
+/* It waits for a receive to be posted, or at its limit for one of its completions to be polled. */
 void srq_wait(struct srq_user *user);
 /* Receives that it has and whose completions were not polled; only counted where there is a limit. */
 uint32_t srq_used(struct srq_user *user);

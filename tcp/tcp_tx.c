@@ -18,6 +18,7 @@
 #define GRANT_MAX 64u   /* segments in one grant */
 #define TURN_MAX 64u    /* frames of one connection before the next one has its turn */
 #define QUEUE_MAX 4096u /* records of one connection */
+#define SHARE_LEAST 16u /* records that each connection may hold as long as there are any */
 
 /* How a connection's turn ended. */
 enum turn {
@@ -62,18 +63,27 @@ may_fill(const struct tcp_conn *c)
 	return tcp_conn_may_send(c) && !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
 }
 
+/* Of so many that are free, those that a connection with `held` may still take: what it holds stays at most what it
+ * leaves to all others (X3: a peer that withholds its ACKs), or a few. */
+static uint32_t
+share_left(uint32_t free, uint32_t held)
+{
+	uint32_t half = free > held ? (free - held + 1) / 2 : 0, few = SHARE_LEAST > held ? SHARE_LEAST - held : 0;
+
+	return iw_len_min(iw_len_max(half, few), free);
+}
+
 /* Records that data of this connection may use.  One for the SYN or FIN of each connection is kept back; who has
  * nothing under way may always have one, or nothing would ever wake it. */
 static uint32_t
 records_left(const struct tcp *tcp, const struct tcp_conn *c)
 {
 	uint32_t all = tcp->txq_pool.max - tcp->txq_pool.used, kept = tcp->params.max_conns;
-	uint32_t free = all > kept ? all - kept : 0,
-		 mine = c->fl->txq.recs < QUEUE_MAX ? QUEUE_MAX - c->fl->txq.recs : 0;
+	uint32_t free = all > kept ? all - kept : 0, held = c->fl->txq.recs;
 
 	if (free == 0 && all > 0 && tcp_txq_empty(&c->fl->txq))
 		return 1;
-	return iw_len_min(free, mine);
+	return held < QUEUE_MAX ? iw_len_min(share_left(free, held), QUEUE_MAX - held) : 0;
 }
 
 /* It has a flight. */

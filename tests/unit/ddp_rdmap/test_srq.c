@@ -309,6 +309,37 @@ test_waiters(void **state)
 	tear_down(&w);
 }
 
+/* S11 with back-pressure: who waits at its own limit goes on when its completions are polled, with nothing posted. */
+static void
+test_S11_polled(void **state)
+{
+	struct world w;
+
+	(void)state;
+	set_up(&w, 2, (struct iw_srq_attr){.depth = 8},
+	       (struct iw_qp_attr){.srq_limit = 2, .recv_back_pressure = true});
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(post(w.srq, i, NULL, 0, 0), 0);
+	for (int i = 0; i < 3; i++)
+		send(&w, 0, 0, 0, true);
+	assert_true(w.qp[0]->rx_waits);
+	w.p.b.in.len = w.p.b.in.avail = 0;
+	assert_int_equal(post(w.srq, 8, NULL, 0, 0), -IW_E_NOMEM);
+	rdmap_doorbells(w.p.b.rdmap);
+	assert_true(w.qp[0]->rx_waits);
+	w.qp[0]->out_bits = 0;
+	assert_ptr_equal(pair_wc(&w.p.b).qp, w.qp[0]);
+	rdmap_doorbells(w.p.b.rdmap);
+	assert_true(w.qp[0]->out_bits & RDMAP_OUT_RX_RESUME);
+	assert_false(w.qp[0]->rx_waits);
+	w.msn[0] = 3;
+	send(&w, 0, 0, 0, true);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pair_wc(&w.p.b).status, IW_WC_SUCCESS);
+	assert_true(alive(&w, 0));
+	tear_down(&w);
+}
+
 /* What was under way when a stream breaks is flushed, the rest is the others'. */
 static void
 test_flush(void **state)
@@ -385,11 +416,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_come),    cmocka_unit_test(test_S13_depth),
-		cmocka_unit_test(test_S13_cq_room),   cmocka_unit_test(test_cq_gone),
-		cmocka_unit_test(test_limit_event),   cmocka_unit_test(test_S11_hog),
-		cmocka_unit_test(test_waiters),       cmocka_unit_test(test_flush),
-		cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(test_first_come),  cmocka_unit_test(test_S13_depth),
+		cmocka_unit_test(test_S13_cq_room), cmocka_unit_test(test_cq_gone),
+		cmocka_unit_test(test_limit_event), cmocka_unit_test(test_S11_hog),
+		cmocka_unit_test(test_S11_polled),  cmocka_unit_test(test_waiters),
+		cmocka_unit_test(test_flush),       cmocka_unit_test(test_bad_arguments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,31 @@ test_records_run_out(void **state)
 	script_fini(&x);
 }
 
+/* X3: a peer that withholds its ACKs has at most as many records as it leaves to all others. */
+static void
+test_X3_withheld_acks_leave_records(void **state)
+{
+	struct script x;
+	uint32_t n = 0;
+
+	(void)state;
+	script_init(&x);
+	script_established(&x);
+	HOST(x)->txq_pool.max = HOST(x)->params.max_conns + 400;
+	script_conn(&x)->snd_wnd = script_conn(&x)->fl->cc.cwnd = 1 << 20;
+	while (n < 400 && tcp_tx_grant(HOST(x), x.conn).segments > 0) {
+		script_send(&x, n * 10, 10);
+		n++;
+	}
+	assert_int_equal(n, 200);
+	assert_int_equal(tcp_tx_append(HOST(x), x.conn, sim_mbuf(&x.sim.h[0], 0, 10)), -IW_E_NOMEM);
+	/* What others give back it may have, half of it. */
+	HOST(x)->txq_pool.max += 100;
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).segments, 50);
+	script_skip(&x);
+	script_fini(&x);
+}
+
 /* One record is one segment; a FIN goes alone, behind them, also again (tcp_face.h). */
 static void
 test_records_and_fin(void **state)
@@ -323,6 +348,7 @@ main(void)
 		cmocka_unit_test(test_grant_counts_exactly),
 		cmocka_unit_test(test_append_refused),
 		cmocka_unit_test(test_records_run_out),
+		cmocka_unit_test(test_X3_withheld_acks_leave_records),
 		cmocka_unit_test(test_records_and_fin),
 		cmocka_unit_test(test_long_record_is_cut),
 		cmocka_unit_test(test_small_windows),
