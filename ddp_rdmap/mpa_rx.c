@@ -65,6 +65,12 @@ fpdu_len(const struct iw_qp *qp, struct mpa_fpdu *f, uint32_t left)
 	return qp->rx_markers ? octets + MPA_HDR_MARKER_LEN * mpa_hdr_markers(qp->rx_gap, octets) : octets;
 }
 
+static bool
+is_whole_view(const struct mpa_fpdu *f, uint32_t len)
+{
+	return f->off == 0 && f->views->len == len;
+}
+
 /* Wholly in one view: everything in place.  Returns whether the CRC is right. */
 static bool
 open_fast(struct mpa_fpdu *f, bool crc)
@@ -74,6 +80,8 @@ open_fast(struct mpa_fpdu *f, bool crc)
 
 	f->head = p + MPA_HDR_LENGTH_LEN;
 	f->head_len = f->ulpdu_len;
+	if (crc && f->views->has_crc && is_whole_view(f, n + MPA_HDR_CRC_LEN))
+		return f->views->crc == IW_CRC32C_SEALED;
 	return !crc || iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, n)) == mpa_hdr_crc_parse(p + n);
 }
 
@@ -228,6 +236,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 		r.need = len;
 		if (left < len || r.fpdus == budget)
 			break;
+		r.whole += qp->crc && is_whole_view(&f, len);
 		take(qp, &f, len);
 		if (f.wait) {
 			r.stop = MPA_RX_NEED;

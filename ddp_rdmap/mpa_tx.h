@@ -119,8 +119,10 @@ mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 	assert(b->p == b->fpdu + MPA_HDR_LENGTH_LEN + ulpdu_len);
 	memset(b->p, 0, pad);
 	b->p += pad;
+	if (b->crc && b->p != b->taken)
+		b->state = iw_crc32c(b->state, b->taken, (size_t)(b->p - b->taken));
 	if (b->crc)
-		crc = iw_crc32c_final(iw_crc32c(b->state, b->taken, (size_t)(b->p - b->taken)));
+		crc = iw_crc32c_final(b->state);
 	mpa_hdr_crc_emit(b->p, crc);
 	b->used += mpa_hdr_fpdu_len(ulpdu_len);
 }

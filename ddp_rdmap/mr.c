@@ -5,20 +5,38 @@
 
 #include "len.h"
 
-/* The registration or window of an STag, if it is valid and for this user. */
+/* What stands in an STag's slot is valid, this one and for this user. */
 static enum mr_verdict
-find(const struct mr_user *user, uint32_t stag, struct iw_mr **mr)
+is_named(const struct mr_user *user, const struct iw_mr *m, uint32_t stag)
 {
-	struct iw_mr *m = domain_mr(user->domain, stag);
 	uint64_t scope;
 
 	if (!m || !__atomic_load_n(&m->valid, __ATOMIC_ACQUIRE) || __atomic_load_n(&m->stag, __ATOMIC_RELAXED) != stag)
 		return MR_STAG;
 	scope = __atomic_load_n(&m->scope, __ATOMIC_RELAXED);
-	if (m->pd != user->pd || (scope && scope != user->serial))
-		return MR_STREAM;
-	*mr = m;
-	return MR_OK;
+	return m->pd != user->pd || (scope && scope != user->serial) ? MR_STREAM : MR_OK;
+}
+
+/* The registration or window of an STag, if it is valid and for this user. */
+static enum mr_verdict
+find(const struct mr_user *user, uint32_t stag, struct iw_mr **mr)
+{
+	struct iw_mr *m = domain_mr(user->domain, stag);
+	enum mr_verdict v = is_named(user, m, stag);
+
+	if (v == MR_OK)
+		*mr = m;
+	return v;
+}
+
+static enum mr_verdict
+grants(const struct iw_mr *m, uint64_t addr, uint64_t len, uint32_t access)
+{
+	if (iw_len_wraps(addr, len))
+		return MR_WRAP;
+	if (addr < m->addr || !iw_len_fits(addr - m->addr, len, m->len))
+		return MR_BOUNDS;
+	return (m->access & access) == access ? MR_OK : MR_ACCESS;
 }
 
 enum mr_verdict
@@ -27,14 +45,21 @@ mr_get(const struct mr_user *user, uint32_t stag, uint64_t addr, uint64_t len, u
 	struct iw_mr *m = NULL;
 	enum mr_verdict v = find(user, stag, &m);
 
-	if (v != MR_OK)
-		return v;
-	if (iw_len_wraps(addr, len))
-		return MR_WRAP;
-	if (addr < m->addr || !iw_len_fits(addr - m->addr, len, m->len))
-		return MR_BOUNDS;
-	*mr = m;
-	return (m->access & access) == access ? MR_OK : MR_ACCESS;
+	if (v == MR_OK)
+		v = grants(m, addr, len, access);
+	if (v == MR_OK || v == MR_ACCESS)
+		*mr = m;
+	return v;
+}
+
+bool
+mr_get_again(const struct mr_user *user, uint32_t stag, uint64_t addr, uint64_t len, const struct iw_mr **mr)
+{
+	const struct iw_mr *m = *mr;
+
+	if (is_named(user, m, stag) == MR_OK)
+		return grants(m, addr, len, 0) == MR_OK;
+	return mr_get(user, stag, addr, len, 0, mr) == MR_OK;
 }
 
 enum mr_verdict

@@ -32,6 +32,10 @@ enum mr_verdict {
 enum mr_verdict mr_get(const struct mr_user *user, uint32_t stag, uint64_t addr, uint64_t len, uint32_t access,
 		       const struct iw_mr **mr);
 
+/* May `user` read it locally?  *mr: what granted the last one, or NULL; what it is now.  Nothing is looked up as long
+ * as that is the same: objects stay where they are as long as the domain lives. */
+bool mr_get_again(const struct mr_user *user, uint32_t stag, uint64_t addr, uint64_t len, const struct iw_mr **mr);
+
 /* The same question, when only the answer counts. */
 enum mr_verdict mr_check(const struct mr_user *user, uint32_t stag, uint64_t addr, uint64_t len, uint32_t access);
 

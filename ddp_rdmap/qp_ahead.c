@@ -4,13 +4,11 @@
 #include "qp.h"
 #include "rdmap_ctx.h"
 
-#define QP_LINES 6
-_Static_assert(sizeof(struct iw_qp) <= QP_LINES * 64, "all of it is fetched");
-
 static void
 fetch_queue(const struct iw_qp *qp)
 {
 	__builtin_prefetch(qp->rq);
+	__builtin_prefetch(&qp->rq->ring.tail, 1);
 	__builtin_prefetch(&qp->rq->shared);
 }
 
@@ -29,11 +27,11 @@ qp_ahead(const struct rdmap *rdmap, uint32_t handle, enum qp_ahead_step step)
 	const struct iw_qp *qp;
 
 	if (step == QP_AHEAD_QP) {
-		iw_pool_prefetch(&rdmap->qps, handle, QP_LINES);
+		iw_pool_prefetch(&rdmap->qps, handle, QP_RX_LINES);
 		return;
 	}
 	qp = qp_at(rdmap, handle);
-	if (!qp || !qp->sq)
+	if (!qp)
 		return;
 	if (step == QP_AHEAD_QUEUE)
 		fetch_queue(qp);

@@ -6,6 +6,7 @@
 #include <iwarp/err.h>
 #include <iwarp/verbs.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ddp_queue.h"
@@ -67,15 +68,16 @@ struct qp_async {
 #define QP_ACTIVE(now_ns) ((uint32_t)((now_ns) >> 20))
 #define QP_MAGIC 0x51507c01u
 
+#define QP_RX_LINES 2
+
 /* One of a million: what only some need, and what the user sizes, stands behind `sq` and `rq`. */
 struct iw_qp {
-	/* every segment */
+	/* two cache lines: what each segment that comes in looks at, but Reads */
 	struct mr_user user;
 	struct rdmap *rdmap;
 	struct wr_sq *sq; /* the beginning of the memory of all queues; NULL: destroyed */
 	struct wr_rq *rq;
-	struct qp_read *reads;
-	struct qp_answer *answers;
+	uint64_t fpdu_at, wait_at; /* deadlines; IW_NEVER: none */
 	/* fixed for a stream, or for ever */
 	uint32_t magic;
 	struct qp_fsm fsm;
@@ -98,23 +100,24 @@ struct iw_qp {
 	uint16_t rx_gap, tx_gap; /* octets before the next marker, each way */
 	uint32_t rx_fpdus;       /* saturates at 2^32-1 */
 	struct wr_cursor recv_cur;
+	uint32_t active; /* when its stream began, or an FPDU came or went last: in units of 2^20 ns */
 	struct ddp_queue queue[RDMAP_QN_MAX];
-	struct qp_fifo reads_pos, answers_pos;
 
+	struct qp_fifo reads_pos, answers_pos;
+	uint32_t recv_wait_ms; /* back-pressure: how long; 0: the default */
+	struct qp_read *reads;
+	struct qp_answer *answers;
 	struct qp_tx tx;
 
 	/* lists and time */
 	struct iw_link run, out;
 	struct iw_timer timer;
-	uint64_t fpdu_at, wait_at; /* deadlines; IW_NEVER: none */
-	uint64_t burst_at;         /* first fill; IW_NEVER: none yet */
+	uint64_t burst_at; /* first fill; IW_NEVER: none yet */
 	uint32_t out_bits;
-	uint32_t recv_wait_ms; /* back-pressure: how long; 0: the default */
 	struct qp_async async;
 
 	/* how it ended */
 	uint8_t sq_status, rq_status; /* enum iw_wc_status of the request at fault: sq_status_pos, the RQ's first */
-	uint32_t active;              /* when its stream began, or an FPDU came or went last: in units of 2^20 ns */
 	uint32_t sq_status_pos;
 	struct iw_terminate term;
 	uint8_t term_len; /* what the peer is to be told */
@@ -127,6 +130,7 @@ struct iw_qp {
 };
 
 _Static_assert(sizeof(struct iw_qp) <= 384, "part of the budget of an idle connection");
+_Static_assert(offsetof(struct iw_qp, queue[RDMAP_QN_SEND + 1]) <= QP_RX_LINES * 64, "what comes in finds it in there");
 
 /* 0, or what is wrong with a QP that a user names. */
 static inline int

@@ -15,8 +15,27 @@
 
 /* FPDUs in one mbuf: small ones share it (design D3), but not without end.  A packet costs as much as four of them. */
 #define FPDUS_MAX 64
+/* An FPDU that carries nothing. */
+#define FPDU_LEAST (MPA_HDR_LENGTH_LEN + DDP_HDR_TAGGED_LEN + MPA_HDR_CRC_LEN)
 /* Room for one FPDU of the least MULPDU, however small the segments are: tcp cuts it then. */
 #define ROOM_MIN (MPA_HDR_MULPDU_MIN + MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + 2 + MPA_HDR_MARKER_LEN)
+
+/* Nearly always: all of it lies in one SGE. */
+static bool
+cut_one(struct iw_qp *qp, const struct wr_send *wr, uint32_t len, struct wr_piece *piece)
+{
+	struct wr_cursor *cur = &qp->tx.cur;
+	const struct iw_sge *s = &wr->sge[cur->sge];
+
+	if (len == 0 || len > s->length - cur->off ||
+	    !mr_get_again(&qp->user, s->lkey, s->addr + cur->off, len, &qp->sq->mr))
+		return false;
+	*piece = wr_piece_of(qp->sq->mr, s->addr + cur->off, len);
+	cur->off += len;
+	if (cur->off == s->length)
+		*cur = (struct wr_cursor){.sge = (uint8_t)(cur->sge + 1)};
+	return true;
+}
 
 bool
 rdmap_tx_cut(struct iw_qp *qp, struct wr_send *wr, uint32_t len, struct wr_piece *pieces, uint32_t *n)
@@ -26,6 +45,9 @@ rdmap_tx_cut(struct iw_qp *qp, struct wr_send *wr, uint32_t len, struct wr_piece
 		*n = len > 0;
 		return true;
 	}
+	*n = 1;
+	if (cut_one(qp, wr, len, pieces))
+		return true;
 	*n = 0;
 	if (wr_cut(&qp->user, wr->sge, wr->num_sge, &qp->tx.cur, len, 0, pieces, n) == MR_OK)
 		return true;
@@ -192,7 +214,7 @@ rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum
 	b.room = iw_len_min(iw_len_max(room, ROOM_MIN), rte_pktmbuf_tailroom(m));
 	assert(b.room >= ROOM_MIN);
 	domain_enter(qp->user.domain, qp->rdmap->reader);
-	while (b.fpdus < FPDUS_MAX && fill_one(qp, &b))
+	while (b.fpdus < FPDUS_MAX && b.room - b.used >= FPDU_LEAST && fill_one(qp, &b))
 		;
 	if (b.used == 0)
 		return 0;

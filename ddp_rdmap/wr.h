@@ -63,7 +63,8 @@ struct wr_sq {
 	struct wr_send *wr;
 	struct iw_cq *cq;
 	struct iw_qp *qp;
-	uint32_t sent; /* the next one whose sending ends; engine only */
+	uint32_t sent;          /* the next one whose sending ends; engine only */
+	const struct iw_mr *mr; /* what was read from last (mr_get_again()); engine only */
 	struct door door;
 };
 

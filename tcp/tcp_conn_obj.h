@@ -40,7 +40,8 @@ enum tcp_conn_flag {
 	TCP_CONN_ECN = 1 << 18,          /* both sides agreed on ECN */
 	TCP_CONN_ECN_ASKED = 1 << 19,    /* our last SYN asked for it */
 	TCP_CONN_ECN_ECHO = 1 << 20,     /* ACKs carry ECE */
-	TCP_CONN_ECN_CWR = 1 << 21       /* the next new data carries CWR */
+	TCP_CONN_ECN_CWR = 1 << 21,      /* the next new data carries CWR */
+	TCP_CONN_CRC_WANTED = 1 << 22    /* the reader has use for the CRC32c of long segments */
 };
 
 enum tcp_conn_phase {
@@ -48,6 +49,8 @@ enum tcp_conn_phase {
 	TCP_PHASE_RECOVERY, /* fast recovery (RFC 6675, RFC 6582) until snd_una reaches recover */
 	TCP_PHASE_LOSS      /* slow start through an RTO, until snd_una reaches recover */
 };
+
+#define TCP_CONN_LINES 5
 
 /* One of a million.  What only some need, or only for a time, stands behind `fl` and `rxq.ooo`. */
 struct tcp_conn {
@@ -84,13 +87,14 @@ struct tcp_conn {
 	struct tcp_rcvbuf rcvbuf;
 	uint64_t appended;
 	struct net_route route; /* route.src: our address and port, route.dst: the peer's */
+	uint32_t handle, listener;
 
 	/* cold */
 	struct iw_timer timer;                          /* armed at or before the least of all deadlines */
 	uint64_t at_ns[TCP_TIMERS - TCP_FLIGHT_TIMERS]; /* deadlines; IW_NEVER: off */
 	struct iw_link wait_link; /* in its listener's list, or tcp->flights.starved, or tcp->unheard */
 	uint32_t retransmits;
-	uint32_t handle, listener, tag;
+	uint32_t tag;
 	uint32_t iss, irs;
 	uint32_t fin_seq; /* of the peer's FIN, TCP_CONN_FIN_SEEN */
 	uint32_t demux;   /* ref; 0: not in the table */
@@ -103,6 +107,7 @@ struct tcp_conn {
 		rx_dupacks; /* slow ways that it was made to go (S16); stop at their ends */
 };
 _Static_assert(offsetof(struct tcp_conn, tx_link) <= 136, "hot part: two cache lines (design §4)");
+_Static_assert(offsetof(struct tcp_conn, timer) <= TCP_CONN_LINES * 64, "what a segment in order looks at");
 _Static_assert(sizeof(struct tcp_conn) <= 448, "part of the budget of an idle connection");
 
 /* ---- inline ---- */

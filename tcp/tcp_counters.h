@@ -9,6 +9,7 @@
 #define TCP_COUNTERS(X) \
 	X(rx_segs)              /* segments handed to tcp_rx() */ \
 	X(rx_fast)              /* of these: by header prediction */ \
+	X(rx_crcs)              /* of these: with the CRC32c of their payload taken in the pass of the checksum */ \
 	X(rx_bad_hdr)           /* dropped: shorter than its header, bad data offset, bad option length */ \
 	X(rx_bad_cksum)         /* dropped */ \
 	X(rx_bad_addr)          /* dropped: port 0, or from our own address and port (LAND) */ \
@@ -46,7 +47,8 @@
 	X(challenges)           /* challenge ACKs sent (RFC 5961) */ \
 	X(challenges_limited)   /* and those the limit held back */ \
 	X(answers_limited)      /* RST and ACK without a connection that the peer's limit held back */ \
-	X(tx_segs)              /* frames handed to net, all kinds */ \
+	X(tx_segs)              /* segments handed to net, all kinds */ \
+	X(tx_tso)               /* frames of several of them, which the port cuts up */ \
 	X(tx_data)              /* of these: with new data */ \
 	X(tx_retrans)           /* retransmissions, SYN and FIN included */ \
 	X(tx_acks)              /* pure ACKs */ \

@@ -314,6 +314,12 @@ tcp_hdr_sum(const struct rte_mbuf *m, uint32_t hdr_len)
 void
 tcp_hdr_set_cksum(struct rte_mbuf *m, uint16_t cksum)
 {
-	assert(rte_pktmbuf_data_len(m) >= TCP_HDR_MIN);
-	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, CKSUM_OFFSET), &cksum, sizeof(cksum));
+	tcp_hdr_set_cksum_at(m, 0, cksum);
+}
+
+void
+tcp_hdr_set_cksum_at(struct rte_mbuf *m, uint32_t l4_off, uint16_t cksum)
+{
+	assert(rte_pktmbuf_data_len(m) >= l4_off + TCP_HDR_MIN);
+	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, l4_off + CKSUM_OFFSET), &cksum, sizeof(cksum));
 }

@@ -83,6 +83,8 @@ uint32_t tcp_hdr_sum(const struct rte_mbuf *m, uint32_t hdr_len);
 
 /* Stores the checksum field, value in memory order (as it comes out of ~rte_raw_cksum sums). */
 void tcp_hdr_set_cksum(struct rte_mbuf *m, uint16_t cksum);
+/* The same of a header that begins l4_off octets into the first segment. */
+void tcp_hdr_set_cksum_at(struct rte_mbuf *m, uint32_t l4_off, uint16_t cksum);
 
 /* ---- inline ---- */
 

@@ -14,6 +14,7 @@
 #define WND_FIELD_MAX 65535u
 #define HEADERS_V4 40 /* without options */
 #define HEADERS_V6 60
+#define GRAIN 4 /* a record that leaves less than that of a segment is a full one */
 _Static_assert(RTE_PKTMBUF_HEADROOM >= TCP_HEADROOM, "fresh mbufs have room for every header");
 
 /* Where a segment goes. */
@@ -220,7 +221,7 @@ note_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, bool agai
 	tcp->n.tx_data += !again && rec->m;
 }
 
-/* The first of its turn, or one that is like no other. */
+/* The first of its turn, or one that is like no other.  Who has none behind it begins no train. */
 static int
 send_alone(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, struct rte_mbuf *m,
 	   struct tcp_out_train *train, uint64_t now_ns)
@@ -233,11 +234,15 @@ send_alone(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *rec, s
 		fill(c, &seg, rec->seq, TCP_FIN | TCP_ACK, now_ns);
 	else
 		fill(c, &seg, rec->seq, TCP_PSH | TCP_ACK, now_ns);
+	if (!tcp_txq_next(&c->fl->txq, rec))
+		train = NULL;
 	return send_data(tcp, c, m, &seg, ecn_kind(rec), rec->sum, train, now_ns);
 }
 
-int
-tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct tcp_out_train *train, uint64_t now_ns)
+/* *queued: its frame waits in net's queue, with the train's head. */
+static int
+send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct tcp_out_train *train, uint64_t now_ns,
+	 bool *queued)
 {
 	struct rte_mbuf *m = tcp_txq_stamp(&tcp->txq_pool, rec);
 	int err;
@@ -253,7 +258,64 @@ tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct
 	/* What net lost is lost on the way; what it cannot take yet was not sent. */
 	if (err == -IW_E_AGAIN)
 		return err;
+	*queued = err == 0 && train->head.len > 0;
 	note_rec(tcp, c, rec, (rec->flags & TCP_REC_SENT) != 0, now_ns);
+	return 0;
+}
+
+int
+tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct tcp_out_train *train, uint64_t now_ns)
+{
+	bool queued;
+
+	return send_rec(tcp, c, rec, train, now_ns, &queued);
+}
+
+/* Up to max - 1 records behind `first` go in its frame.  Their mbufs stay their own: each can be sent again alone.
+ * Returns how many do. */
+static uint32_t
+send_along(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *first, uint32_t max,
+	   const struct tcp_out_train *train, uint64_t now_ns)
+{
+	struct net_tso tso = {.segments = 1, .segsz = (uint16_t)first->len};
+	uint32_t room = UINT16_MAX - rte_pktmbuf_pkt_len(first->m);
+	struct rte_mbuf **at = &tso.more;
+	struct tcp_txq_rec *rec;
+
+	while (tso.segments < max && tso.octets == (tso.segments - 1) * first->len && (rec = c->fl->txq.unsent) &&
+	       rec->len <= first->len && tso.octets + rec->len <= room &&
+	       (*at = tcp_txq_stamp(&tcp->txq_pool, rec)) != NULL) {
+		at = &(*at)->next;
+		tso.segments++;
+		tso.octets += rec->len;
+		note_rec(tcp, c, rec, false, now_ns);
+	}
+	if (tso.segments == 1)
+		return 0;
+	net_tx_grow(first->m, &train->head, &tso);
+	tcp_hdr_set_cksum_at(first->m, train->head.len, (uint16_t)iw_cksum_fold_memory(train->pseudo));
+	tcp->n.tx_segs += tso.segments - 1;
+	tcp->n.tx_tso++;
+	return tso.segments - 1;
+}
+
+int
+tcp_out_run(struct tcp *tcp, struct tcp_conn *c, uint32_t n, struct tcp_out_train *train, uint64_t now_ns,
+	    uint32_t *sent)
+{
+	uint32_t most = net_tso(tcp->net, &c->route);
+
+	for (*sent = 0; *sent < n;) {
+		struct tcp_txq_rec *rec = c->fl->txq.unsent;
+		bool queued;
+		int err = send_rec(tcp, c, rec, train, now_ns, &queued);
+
+		if (err)
+			return err;
+		++*sent;
+		if (most > 1 && queued && rec->len + GRAIN > c->emss)
+			*sent += send_along(tcp, c, rec, iw_len_min(n - *sent + 1, most), train, now_ns);
+	}
 	return 0;
 }
 

@@ -21,6 +21,11 @@ struct tcp_out_train {
 int tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct tcp_out_train *train,
 		uint64_t now_ns);
 
+/* n new records (at least 1, all with data), *sent of them: where the port cuts frames into segments, as few frames as
+ * may be (each record is a segment of its own all the same).  As above; *sent of them have gone. */
+int tcp_out_run(struct tcp *tcp, struct tcp_conn *c, uint32_t n, struct tcp_out_train *train, uint64_t now_ns,
+		uint32_t *sent);
+
 /* <SEQ=SND.NXT><ACK=RCV.NXT><CTL=ACK> with SACK blocks.  As above. */
 int tcp_out_ack(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns);
 

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "cksum.h"
+#include "crc32c.h"
+#include "tcp_conn.h"
 #include "tcp_hdr.h"
 #include "tcp_pvt.h"
 #include "tcp_rx.h"
 
-#define CONN_LINES 5 /* what a segment in order looks at */
+#define CRC_LEAST 4096 /* octets of payload: below, two passes are as fast, for the first cache holds the segment */
 
 /* Header and table position; the bucket is on its way.  false: dropped and counted. */
 static bool
@@ -21,6 +23,7 @@ parse(struct tcp *tcp, const struct tcp_rx_in *in, uint64_t now_ns, struct tcp_r
 	rx->m = in->m;
 	rx->pkt = pkt;
 	rx->now_ns = now_ns;
+	rx->has_crc = false;
 	if (tcp_hdr_parse(in->m, pkt->l4_off, pkt->l4_len, &rx->seg) != TCP_HDR_OK)
 		return false;
 	memcpy(rx->tuple.local_ip, pkt->dst.ip, sizeof(rx->tuple.local_ip));
@@ -31,10 +34,41 @@ parse(struct tcp *tcp, const struct tcp_rx_in *in, uint64_t now_ns, struct tcp_r
 	return true;
 }
 
+/* Nothing of the segment is believed yet: who it may be for only tells how it is summed. */
 static bool
-cksum_is_good(const struct rte_mbuf *m, const struct net_pkt *pkt)
+wants_crc(const struct tcp *tcp, const struct tcp_rx_seg *rx)
 {
-	return pkt->l4_cksum_good || iw_cksum_good(iw_cksum_add_mbuf(pkt->pseudo_sum, m, pkt->l4_off, pkt->l4_len));
+	const struct tcp_conn *c;
+
+	if (rx->seg.len < CRC_LEAST || rx->m->next)
+		return false;
+	c = tcp_conn_at(tcp, rx->guess);
+	return c && tcp_conn_has(c, TCP_CONN_CRC_WANTED);
+}
+
+/* The segment's sum, and its payload's CRC in the same pass. */
+static uint32_t
+sum_with_crc(struct tcp_rx_seg *rx)
+{
+	const uint8_t *p = rte_pktmbuf_mtod_offset(rx->m, const uint8_t *, rx->pkt->l4_off);
+	uint64_t payload;
+
+	rx->crc = iw_crc32c_final(iw_crc32c_sum(IW_CRC32C_INIT, p + rx->seg.hdr_len, rx->seg.len, &payload));
+	rx->has_crc = true;
+	return iw_cksum_join(iw_cksum_add(rx->pkt->pseudo_sum, 0, p, rx->seg.hdr_len), 0, iw_sum_fold(payload));
+}
+
+static bool
+cksum_is_good(struct tcp *tcp, struct tcp_rx_seg *rx)
+{
+	const struct net_pkt *pkt = rx->pkt;
+
+	if (pkt->l4_cksum_good)
+		return true;
+	if (!wants_crc(tcp, rx))
+		return iw_cksum_good(iw_cksum_add_mbuf(pkt->pseudo_sum, rx->m, pkt->l4_off, pkt->l4_len));
+	tcp->n.rx_crcs++;
+	return iw_cksum_good(sum_with_crc(rx));
 }
 
 static void
@@ -43,7 +77,7 @@ process(struct tcp *tcp, struct tcp_rx_seg *rx, bool parsed)
 	tcp->n.rx_segs++;
 	if (!parsed)
 		tcp->n.rx_bad_hdr++;
-	else if (!cksum_is_good(rx->m, rx->pkt))
+	else if (!cksum_is_good(tcp, rx))
 		tcp->n.rx_bad_cksum++;
 	else
 		tcp_rx_dispatch(tcp, rx);
@@ -64,8 +98,10 @@ tcp_rx_burst(struct tcp *tcp, const struct tcp_rx_in *in, uint32_t n, uint64_t n
 		if (parsed[i])
 			tcp_demux_look(&tcp->demux, rx[i].hash);
 	for (uint32_t i = 0; i < n; i++)
-		if (parsed[i])
-			iw_pool_prefetch(&tcp->conns, tcp_demux_guess(&tcp->demux, rx[i].hash), CONN_LINES);
+		if (parsed[i]) {
+			rx[i].guess = tcp_demux_guess(&tcp->demux, rx[i].hash);
+			iw_pool_prefetch(&tcp->conns, rx[i].guess, TCP_CONN_LINES);
+		}
 	for (uint32_t i = 0; i < n; i++)
 		process(tcp, &rx[i], parsed[i]);
 }

@@ -68,6 +68,8 @@ acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, b
 void
 tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 {
+	const struct iw_view text = {
+		.m = rx->m, .off = rx->seg.off, .len = rx->seg.len, .crc = rx->crc, .has_crc = rx->has_crc};
 	uint32_t edge = c->rcv_adv;
 	struct tcp_rxq_added added;
 	bool ce_changed;
@@ -84,7 +86,7 @@ tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 	if (tcp_conn_has(c, TCP_CONN_FIN_SEEN))
 		edge = iw_seq_min(edge, c->fin_seq);
 	ce_changed = tcp_ecn_rx(tcp, c, rx->pkt->ecn, rx->seg.flags);
-	added = tcp_rxq_add(&c->rxq, &tcp->rxq_pool, rx->m, rx->seg.off, rx->seg.len, rx->seg.seq, edge);
+	added = tcp_rxq_add(&c->rxq, &tcp->rxq_pool, &text, rx->seg.seq, edge);
 	rx->m = NULL;
 	acknowledge(tcp, c, added.verdict, ce_changed, rx->now_ns);
 	if (added.advanced)
@@ -190,6 +192,17 @@ tcp_rx_peek(struct tcp *tcp, uint32_t conn, struct iw_view *views, uint32_t max)
 		return n;
 	tcp_rxq_pack(&c->rxq, &tcp->rxq_pool);
 	return tcp_rxq_peek(&c->rxq, views, max);
+}
+
+void
+tcp_rx_want_crc(struct tcp *tcp, uint32_t conn, bool want)
+{
+	struct tcp_conn *c = tcp_conn_user(tcp, conn);
+
+	if (c && want)
+		tcp_conn_set(c, TCP_CONN_CRC_WANTED);
+	else if (c)
+		tcp_conn_clear(c, TCP_CONN_CRC_WANTED);
 }
 
 uint32_t

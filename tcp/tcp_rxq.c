@@ -83,8 +83,7 @@ pack_some(struct tcp_rxq *q, struct tcp_rxq_pool *p)
 
 	memcpy(rte_pktmbuf_append(dst->v.m, (uint16_t)n), iw_view_data(&src->v), n);
 	dst->v.len += n;
-	src->v.off += n;
-	src->v.len -= n;
+	iw_view_cut(&src->v, n);
 	if (src->v.len > 0)
 		return;
 	dst->next = src->next;
@@ -350,37 +349,35 @@ add_pieces(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct tcp_rxq_packet *pkt
 
 /* The next octets in one mbuf, and nothing out of order: nearly every segment. */
 static bool
-is_plain(const struct tcp_rxq *q, const struct tcp_rxq_pool *p, const struct rte_mbuf *m, uint32_t seq, uint32_t end,
-	 uint32_t edge)
+is_plain(const struct tcp_rxq *q, const struct tcp_rxq_pool *p, const struct iw_view *text, uint32_t seq, uint32_t edge)
 {
-	return seq == q->nxt && iw_seq_leq(end, edge) && !q->ooo && !m->next && !over_limit(q) &&
+	return seq == q->nxt && iw_seq_leq(seq + text->len, edge) && !q->ooo && !text->m->next && !over_limit(q) &&
 	       !holds_its_share(q, p) && nodes_left(p) > 0;
 }
 
 static struct tcp_rxq_added
-add_plain(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct iw_view v)
+add_plain(struct tcp_rxq *q, struct tcp_rxq_pool *p, const struct iw_view *text)
 {
-	struct tcp_rxq_node *node = tcp_rxq_piece_node(p, v);
+	struct tcp_rxq_node *node = tcp_rxq_piece_node(p, *text);
 	struct tcp_rxq_piece pc = {.first = node, .last = node, .mbufs = 1};
 
-	append(q, &pc, v.len);
+	append(q, &pc, text->len);
 	if (over_limit(q))
 		tcp_rxq_pack(q, p);
-	return (struct tcp_rxq_added){.verdict = TCP_RXQ_IN_ORDER, .advanced = v.len};
+	return (struct tcp_rxq_added){.verdict = TCP_RXQ_IN_ORDER, .advanced = text->len};
 }
 
 struct tcp_rxq_added
-tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint32_t off, uint32_t len, uint32_t seq,
-	    uint32_t edge)
+tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, const struct iw_view *text, uint32_t seq, uint32_t edge)
 {
-	struct tcp_rxq_packet pkt = {.m = m, .off = off, .seq = seq};
+	struct tcp_rxq_packet pkt = {.m = text->m, .off = text->off, .seq = seq};
+	uint32_t nxt = q->nxt, len = text->len, end = iw_seq_min(seq + len, edge);
 	struct adding a = {.verdict = TCP_RXQ_DUP};
-	uint32_t nxt = q->nxt, end = iw_seq_min(seq + len, edge);
 	bool holes = q->ooo != NULL;
 
-	assert(len > 0 && iw_len_fits(off, len, rte_pktmbuf_pkt_len(m)));
-	if (is_plain(q, p, m, seq, seq + len, edge))
-		return add_plain(q, p, (struct iw_view){.m = m, .off = off, .len = len});
+	assert(len > 0 && iw_len_fits(text->off, len, rte_pktmbuf_pkt_len(text->m)));
+	if (is_plain(q, p, text, seq, edge))
+		return add_plain(q, p, text);
 	if (over_limit(q))
 		tcp_rxq_pack(q, p); /* it had failed */
 	if (iw_seq_leq(seq + len, nxt)) {
@@ -443,8 +440,7 @@ tcp_rxq_consume(struct tcp_rxq *q, struct tcp_rxq_pool *p, uint32_t octets)
 
 		assert(node != NULL);
 		if (octets < node->v.len) {
-			node->v.off += octets;
-			node->v.len -= octets;
+			iw_view_cut(&node->v, octets);
 			break;
 		}
 		octets -= node->v.len;

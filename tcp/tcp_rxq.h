@@ -68,10 +68,10 @@ void tcp_rxq_init(struct tcp_rxq *q, uint32_t nxt);
 /* Frees all that is held. */
 void tcp_rxq_fini(struct tcp_rxq *q, struct tcp_rxq_pool *p);
 
-/* Takes over the packet m (every segment of it, in every case).  Its payload is [off, off + len) of the packet,
- * its first octet has sequence number seq; octets at or behind `edge` are cut off.  len > 0. */
-struct tcp_rxq_added tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct rte_mbuf *m, uint32_t off,
-				 uint32_t len, uint32_t seq, uint32_t edge);
+/* Takes over the packet text->m (every segment of it, in every case).  text is its payload, not empty, which may go on
+ * in further segments; its first octet has sequence number seq; octets at or behind `edge` are cut off. */
+struct tcp_rxq_added tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, const struct iw_view *text, uint32_t seq,
+				 uint32_t edge);
 
 /* Up to max pieces of the in-order octets, from the first one; returns how many pieces. */
 uint32_t tcp_rxq_peek(const struct tcp_rxq *q, struct iw_view *views, uint32_t max);

@@ -12,6 +12,7 @@
 #include "tcp_out.h"
 #include "tcp_pace.h"
 #include "tcp_pvt.h"
+#include "tcp_run.h"
 #include "tcp_timer.h"
 
 #define GRANT_MAX 64u   /* segments in one grant */
@@ -247,14 +248,6 @@ next_rec(struct tcp_conn *c, uint32_t *octets)
 	return *octets ? rec : NULL;
 }
 
-/* A window that opens after a pause longer than the RTO starts small again (RFC 5681 §4.1). */
-static void
-restart_after_idle(struct tcp_conn *c, const struct tcp_txq_rec *rec, uint64_t now_ns)
-{
-	if (c->fl->txq.sent_recs == 0 && !is_control(rec) && now_ns - c->last_tx_ns > tcp_rtt_rto(&c->fl->rtt))
-		tcp_cc_idle(&c->fl->cc);
-}
-
 /* What pacing and recovery have to know of a record that left. */
 static void
 note_sent(struct tcp_conn *c, const struct tcp_txq_rec *rec, bool again, uint64_t now_ns)
@@ -279,7 +272,7 @@ send_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, uint32_t 
 	bool again = (rec->flags & TCP_REC_SENT) != 0;
 	int err = 0;
 
-	restart_after_idle(c, rec, now_ns);
+	tcp_run_after_idle(c, rec, now_ns);
 	if (octets < rec->len) {
 		err = tcp_txq_split(&c->fl->txq, &tcp->txq_pool, rec, octets);
 		tcp->n.tx_splits += err == 0;
@@ -316,17 +309,18 @@ send_recs(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 {
 	struct tcp_out_train train = {.head.len = 0};
 	struct tcp_txq_rec *rec;
-	uint32_t octets;
-	int err;
+	uint32_t octets, n;
+	int err = tcp_run_send(tcp, c, max - *made, &train, now_ns, &n);
 
-	while ((rec = next_rec(c, &octets)) != NULL && !is_paced(tcp, c, rec, now_ns)) {
+	*made += n;
+	while (err == 0 && (rec = next_rec(c, &octets)) != NULL && !is_paced(tcp, c, rec, now_ns)) {
 		if (*made == max)
 			return TURN_MORE;
 		err = send_rec(tcp, c, rec, octets, &train, now_ns);
-		if (err)
-			return turn_of(err);
-		++*made;
+		*made += err == 0;
 	}
+	if (err)
+		return turn_of(err);
 	if (c->phase == TCP_PHASE_OPEN && tcp_loss_pipe(c) + c->emss > c->fl->cc.cwnd)
 		c->fl->limited_end = c->fl->txq.nxt;
 	return TURN_IDLE;

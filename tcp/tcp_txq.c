@@ -53,11 +53,13 @@ rec_get(struct tcp_txq_pool *p)
 	return rec;
 }
 
-/* In no list any more; frees its mbuf. */
+/* In no list any more; frees its mbuf, and that alone: it may stand in the chain of a frame that the port cut up, or
+ * still has. */
 static void
 rec_put(struct tcp_txq_pool *p, struct tcp_txq_rec *rec)
 {
-	rte_pktmbuf_free(rec->m);
+	if (rec->m)
+		rte_pktmbuf_free_seg(rec->m);
 	rec->m = NULL;
 	iw_list_add(&p->free, &rec->order);
 	p->used--;
@@ -194,7 +196,7 @@ tcp_txq_stamp(struct tcp_txq_pool *p, struct tcp_txq_rec *rec)
 		if (!m)
 			return NULL;
 		p->copies++;
-		rte_pktmbuf_free(rec->m);
+		rte_pktmbuf_free_seg(rec->m);
 		rec->m = m;
 		rec->off = m->data_off;
 	} else {

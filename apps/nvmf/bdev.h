@@ -50,6 +50,7 @@ struct bdev {
 	uint64_t size; /* octets */
 	uint32_t block_size;
 	bool volatile_cache; /* BDEV_FLUSH has something to do */
+	bool any_memory;     /* iov may point anywhere, aligned or not */
 	uint32_t under_way;  /* requests that bdev_poll() will return */
 };
 

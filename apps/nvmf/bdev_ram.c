@@ -35,14 +35,30 @@ struct ram {
 	struct blocks *blocks;
 };
 
+#ifdef __SSE2__
+#define LINE 64u
+
+static inline void
+put_line(uint8_t *at, const uint8_t *from)
+{
+	__m128i a = _mm_loadu_si128((const void *)from), b = _mm_loadu_si128((const void *)(from + 16));
+	__m128i c = _mm_loadu_si128((const void *)(from + 32)), d = _mm_loadu_si128((const void *)(from + 48));
+
+	_mm_stream_si128((void *)at, a);
+	_mm_stream_si128((void *)(at + 16), b);
+	_mm_stream_si128((void *)(at + 32), c);
+	_mm_stream_si128((void *)(at + 48), d);
+}
+#endif
+
 /* len: whole blocks, and so is what `at` is a multiple of. */
 static void
 put(uint8_t *at, const uint8_t *from, size_t len, bool past_cache)
 {
 #ifdef __SSE2__
-	for (size_t i = 0; past_cache && i < len; i += sizeof(__m128i))
-		_mm_stream_si128((void *)(at + i), _mm_loadu_si128((const void *)(from + i)));
 	if (past_cache) {
+		for (size_t i = 0; i < len; i += LINE)
+			put_line(at + i, from + i);
 		_mm_sfence();
 		return;
 	}
@@ -212,6 +228,6 @@ bdev_ram_open(uint64_t size, uint32_t block_size)
 		free(r);
 		return NULL;
 	}
-	r->b = (struct bdev){.ops = &ram_ops, .size = size, .block_size = block_size};
+	r->b = (struct bdev){.ops = &ram_ops, .size = size, .block_size = block_size, .any_memory = true};
 	return &r->b;
 }

@@ -34,7 +34,7 @@ struct bench_options {
 	uint32_t depth; /* 0: a row for each of 1, 4, 16, 32, 64, 128 */
 	const char *rw; /* NULL: both */
 	uint16_t mtu;
-	bool no_crc;
+	bool no_crc, keyed;
 };
 
 /* The target's side; its loop is on another lcore. */
@@ -62,6 +62,7 @@ struct near_end {
 	struct iw_pd *pd;
 	struct initiator admin;
 	int cntlid;
+	bool no_crc;
 };
 
 static struct far_end far;
@@ -74,7 +75,8 @@ static void
 usage(void)
 {
 	fputs("dpdk-iwarp-nvmf [EAL options, two lcores] -- bench [-s BYTES 4096] [-t SECONDS 2] [-q DEPTH] "
-	      "[--rw randread|randwrite] [--mtu N] [--no-crc]\n",
+	      "[--rw randread|randwrite] [--mtu N] [--no-crc] [--keyed]\n"
+	      "Writes of up to 8 KiB are in the capsule, as Linux does it; --keyed: all are fetched by RDMA Read.\n",
 	      stdout);
 }
 
@@ -103,6 +105,8 @@ take(int opt, const char *arg, struct bench_options *o)
 		return ok;
 	case 'c':
 		return o->no_crc = true;
+	case 'k':
+		return o->keyed = true;
 	default:
 		o->rw = arg;
 		if (strcmp(arg, "randread") == 0 || strcmp(arg, "randwrite") == 0)
@@ -114,11 +118,10 @@ take(int opt, const char *arg, struct bench_options *o)
 static bool
 parse(int argc, char **argv, struct bench_options *o, bool *help)
 {
-	static const struct option longs[] = {{"rw", required_argument, NULL, 'r'},
-					      {"mtu", required_argument, NULL, 'm'},
-					      {"no-crc", no_argument, NULL, 'c'},
-					      {"help", no_argument, NULL, 'h'},
-					      {NULL, 0, NULL, 0}};
+	static const struct option longs[] = {
+		{"rw", required_argument, NULL, 'r'}, {"mtu", required_argument, NULL, 'm'},
+		{"no-crc", no_argument, NULL, 'c'},   {"keyed", no_argument, NULL, 'k'},
+		{"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
 	int opt;
 
 	*o = (struct bench_options){.size = 4096, .seconds = 2, .mtu = MTU};
@@ -155,14 +158,14 @@ open_host(struct host *host, uint16_t port_id, const char *ip, uint16_t mtu)
 }
 
 static bool
-open_far(uint16_t port_id, uint16_t mtu)
+open_far(uint16_t port_id, const struct bench_options *bench)
 {
-	struct options o = {.port = PORT, .buffer_mib = 64};
+	struct options o = {.port = PORT, .buffer_mib = 64, .no_crc = bench->no_crc};
 
 	subsys_init(&far.target.subsys[0], NQN);
 	far.target.num_subsys = 1;
 	subsys_add_ns(&far.target.subsys[0], DISK);
-	return open_host(&far.host, port_id, "192.0.2.1", mtu) &&
+	return open_host(&far.host, port_id, "192.0.2.1", bench->mtu) &&
 	       serve_open(&far.server, &far.host, &o, &far.target) == 0;
 }
 
@@ -179,13 +182,17 @@ wait_up(struct initiator *i)
 static bool
 open_queue(struct initiator *i, uint16_t qid, uint16_t depth, uint16_t cntlid)
 {
+	struct private_request r = {.qid = qid, .hrqsize = depth, .hsqsize = (uint16_t)(depth - 1)};
+	uint8_t raw[CAPSULE_PRIVATE];
+	struct iw_cm_attr attr = {.private_data = raw, .private_len = sizeof(raw), .no_crc = near.no_crc};
 	struct iw_addr addr = {.port = 0};
 	uint32_t in_capsule = qid == 0 ? EXEC_CAPSULE_ADMIN : EXEC_CAPSULE_DATA;
 	int result;
 
+	capsule_private_emit(&r, raw);
 	iw_addr_parse("192.0.2.1", &addr);
 	addr.port = PORT;
-	if (initiator_connect(i, near.host.engine, near.pd, &addr, qid, depth, in_capsule, NULL) != 0 || !wait_up(i))
+	if (initiator_connect(i, near.host.engine, near.pd, &addr, qid, depth, in_capsule, &attr) != 0 || !wait_up(i))
 		return cli_fail("queue %u did not connect: %s", qid, iw_err_text(i->status)) == 0;
 	result = initiator_fabrics_connect(i, NQN, HOSTNQN, cntlid, 0);
 	if (result < 0)
@@ -195,9 +202,10 @@ open_queue(struct initiator *i, uint16_t qid, uint16_t depth, uint16_t cntlid)
 }
 
 static bool
-open_near(uint16_t port_id, uint16_t mtu)
+open_near(uint16_t port_id, const struct bench_options *o)
 {
-	if (!open_host(&near.host, port_id, "192.0.2.2", mtu))
+	near.no_crc = o->no_crc;
+	if (!open_host(&near.host, port_id, "192.0.2.2", o->mtu))
 		return false;
 	near.pd = iw_pd_create(near.host.domain);
 	if (!open_queue(&near.admin, 0, 32, 0xffff))
@@ -226,12 +234,22 @@ submit(const struct bench_options *o, uint32_t queue, uint16_t slot)
 	struct nvme_command c = {.opcode = load.opcode, .cid = slot, .nsid = 1};
 	uint8_t *data = load.data + ((size_t)queue * DEPTH_MAX + slot) * o->size;
 
+	bool in_capsule = load.opcode == nvme_cmd_write && o->size <= EXEC_CAPSULE_DATA && !o->keyed;
+	int err;
+
 	c.sgl = (struct sgl){SGL_KEYED, (uintptr_t)data, o->size, iw_mr_rkey(load.mr)};
+	if (in_capsule)
+		c.sgl = (struct sgl){.kind = SGL_CAPSULE, .len = o->size};
 	c.cdw10 = (uint32_t)lba;
 	c.cdw11 = (uint32_t)(lba >> 32);
 	c.cdw12 = o->size / BLOCK - 1;
 	load.began[queue][slot] = iw_engine_now(near.host.engine);
-	if (initiator_send(&load.q[queue], &c, NULL, 0) == 0)
+	if (in_capsule)
+		err = initiator_send_from(&load.q[queue], &c,
+					  &(struct iw_sge){(uintptr_t)data, o->size, iw_mr_lkey(load.mr)});
+	else
+		err = initiator_send(&load.q[queue], &c, NULL, 0);
+	if (err == 0)
 		load.under_way++;
 	else
 		load.errors++;
@@ -338,15 +356,24 @@ row(const struct bench_options *o, const char *rw, uint32_t depth)
 }
 
 static bool
+has_crc(void)
+{
+	struct iw_qp_info info = {.crc = false};
+
+	iw_qp_query(near.admin.qp, &info);
+	return info.crc;
+}
+
+static bool
 rows(const struct bench_options *o)
 {
 	static const uint32_t depths[] = {1, 4, 16, 32, 64, 128};
 	static const char *const kinds[] = {"randread", "randwrite"};
 	bool ok = true;
 
-	printf("NVMe over Fabrics through iWARP, in-process wire, MTU %u, RAM disk, one core a side\n"
+	printf("NVMe over Fabrics through iWARP, in-process wire, MTU %u, CRC %s, RAM disk, one core a side\n"
 	       " rw          #bytes  depth         IOPS      MiB/s  avg[usec]  p50[usec]  p99[usec] p99.9[usec]\n",
-	       o->mtu);
+	       o->mtu, has_crc() ? "on" : "off");
 	for (size_t k = 0; k < 2; k++) {
 		if (o->rw && strcmp(o->rw, kinds[k]) != 0)
 			continue;
@@ -386,10 +413,10 @@ bench(int argc, char **argv)
 		return cli_fail("bench needs two lcores: -l 0,1");
 	if (iw_wire_create("bench", WIRE_RING, &a, &b) != 0)
 		return cli_fail("no memory for the wire");
-	if (!open_far(a, o.mtu))
+	if (!open_far(a, &o))
 		return 1;
 	rte_eal_remote_launch(far_loop, NULL, lcore);
-	ok = open_near(b, o.mtu) && rows(&o);
+	ok = open_near(b, &o) && rows(&o);
 	close_ends();
 	__atomic_store_n(&far.stop, true, __ATOMIC_RELEASE);
 	rte_eal_wait_lcore(lcore);

@@ -110,7 +110,8 @@ plan_dsm(struct target *t, struct request *req)
 static enum exec_result
 start_data(struct target *t, struct request *req, enum bdev_op op, const struct iovec *iov, int n)
 {
-	memcpy(req->io.iov, iov, (size_t)n * sizeof(*iov));
+	for (int i = 0; i < n; i++)
+		req->io.iov[i] = iov[i];
 	req->io.iovcnt = n;
 	return exec_start(t, req, op, lba_of(req) * exec_disk(req)->block_size, req->len);
 }

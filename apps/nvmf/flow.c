@@ -39,9 +39,11 @@ respond(struct conn *c, struct request *req)
 static void
 release(struct conn *c, struct request *req)
 {
-	bufs_give(&c->side->shard.bufs, req->iov, req->iovcnt);
+	if (!req->in_place)
+		bufs_give(&c->side->shard.bufs, req->iov, req->iovcnt);
 	bufs_give(&c->side->shard.bufs, req->disk, req->diskcnt);
 	req->iovcnt = req->diskcnt = 0;
+	req->in_place = false;
 }
 
 /* ---- The way in ------------------------------------------------------------------------------------------------- */
@@ -99,6 +101,19 @@ fetch(struct conn *c, struct request *req)
 	execute(c, req);
 }
 
+/* Data in the capsule need no buffer, unless a disk is particular about memory. The capsule stays as it is until the
+ * receive for the next one is posted, just before the response. */
+static bool
+take_capsule(struct request *req)
+{
+	if (req->cmd.sgl.kind != SGL_CAPSULE || req->row->twice || (req->ns && !exec_disk(req)->any_memory))
+		return false;
+	req->iov[0].iov_base = (void *)(uintptr_t)(req->capsule + CAPSULE_COMMAND + req->cmd.sgl.addr);
+	req->iov[0].iov_len = req->len;
+	req->iovcnt = 1;
+	return req->in_place = true;
+}
+
 /* All buffers that the command will need, or none. */
 static bool
 take_bufs(struct bufs *b, struct request *req)
@@ -127,7 +142,7 @@ begin(struct conn *c, struct request *req)
 	if (status != 0) {
 		exec_fail(req, status);
 		respond(c, req);
-	} else if (req->dir == DATA_NONE) {
+	} else if (req->dir == DATA_NONE || take_capsule(req)) {
 		execute(c, req);
 	} else if (!side->no_bufs.first && take_bufs(&side->shard.bufs, req)) {
 		fetch(c, req);

@@ -78,28 +78,37 @@ emit_response(const struct conn *c, const struct request *req, uint8_t *raw)
 	capsule_response_emit(&r, raw);
 }
 
+/* Data and response in one chain; the Write is unsignalled: the Send behind it completes for both. */
+static bool
+post_data(struct conn *c, const struct request *req, struct iw_send_wr *response)
+{
+	struct iw_sge sge[BUFS_MAX];
+	struct iw_send_wr write = {.next = response,
+				   .wr_id = wr_id(req, WR_WRITE),
+				   .sg_list = sge,
+				   .num_sge = sges(c, req, sge),
+				   .opcode = IW_WR_RDMA_WRITE,
+				   .remote_addr = req->cmd.sgl.addr,
+				   .rkey = req->cmd.sgl.key};
+
+	return post_send(c, &write);
+}
+
 bool
 flow_post_response(struct conn *c, struct request *req)
 {
-	bool invalidate = req->cmd.sgl.kind == SGL_KEYED_INV;
-	bool data = req->dir == DATA_TO_HOST && req->status == 0;
-	struct iw_sge sge[BUFS_MAX];
 	uint8_t raw[CAPSULE_RESPONSE];
 	struct iw_sge response = {(uintptr_t)raw, sizeof(raw), 0};
 	struct iw_send_wr send = {.wr_id = wr_id(req, WR_SEND),
 				  .sg_list = &response,
 				  .num_sge = 1,
-				  .opcode = invalidate ? IW_WR_SEND_INV : IW_WR_SEND,
-				  .flags = IW_SEND_SIGNALED | IW_SEND_INLINE,
-				  .invalidate_rkey = invalidate ? req->cmd.sgl.key : 0};
-	struct iw_send_wr write = {.next = &send, /* unsignalled: the Send behind it completes for both */
-				   .wr_id = wr_id(req, WR_WRITE),
-				   .sg_list = sge,
-				   .num_sge = data ? sges(c, req, sge) : 0,
-				   .opcode = IW_WR_RDMA_WRITE,
-				   .remote_addr = req->cmd.sgl.addr,
-				   .rkey = req->cmd.sgl.key};
+				  .opcode = IW_WR_SEND,
+				  .flags = IW_SEND_SIGNALED | IW_SEND_INLINE};
 
+	if (req->cmd.sgl.kind == SGL_KEYED_INV) {
+		send.opcode = IW_WR_SEND_INV;
+		send.invalidate_rkey = req->cmd.sgl.key;
+	}
 	emit_response(c, req, raw);
-	return post_send(c, data ? &write : &send);
+	return req->dir == DATA_TO_HOST && req->status == 0 ? post_data(c, req, &send) : post_send(c, &send);
 }

@@ -119,18 +119,41 @@ initiator_close(struct initiator *i)
 	memset(i, 0, sizeof(*i));
 }
 
+static int
+post_capsule(struct initiator *i, struct iw_sge *sge, int n)
+{
+	struct iw_send_wr wr = {
+		.wr_id = SEND_BIT, .sg_list = sge, .num_sge = n, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
+
+	return iw_post_send(i->qp, &wr, NULL);
+}
+
+static uint8_t *
+capsule_at(const struct initiator *i, const struct nvme_command *c)
+{
+	return i->memory + (size_t)c->cid * i->capsule_len;
+}
+
 int
 initiator_send(struct initiator *i, const struct nvme_command *c, const void *data, uint32_t len)
 {
-	uint8_t *capsule = i->memory + (size_t)c->cid * i->capsule_len;
+	uint8_t *capsule = capsule_at(i, c);
 	struct iw_sge sge = {(uintptr_t)capsule, CAPSULE_COMMAND + len, iw_mr_lkey(i->mr)};
-	struct iw_send_wr wr = {
-		.wr_id = SEND_BIT, .sg_list = &sge, .num_sge = 1, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
 
 	capsule_command_emit(c, capsule);
 	if (len > 0)
 		memcpy(capsule + CAPSULE_COMMAND, data, len);
-	return iw_post_send(i->qp, &wr, NULL);
+	return post_capsule(i, &sge, 1);
+}
+
+int
+initiator_send_from(struct initiator *i, const struct nvme_command *c, const struct iw_sge *data)
+{
+	uint8_t *capsule = capsule_at(i, c);
+	struct iw_sge sge[2] = {{(uintptr_t)capsule, CAPSULE_COMMAND, iw_mr_lkey(i->mr)}, *data};
+
+	capsule_command_emit(c, capsule);
+	return post_capsule(i, sge, 2);
 }
 
 int

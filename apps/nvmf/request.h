@@ -31,6 +31,7 @@ struct request {
 	uint32_t len; /* octets of data */
 	struct iovec iov[BUFS_MAX];
 	int iovcnt;
+	bool in_place; /* iov is the capsule itself, not buffers */
 	uint64_t result;
 	uint16_t status; /* NVME_SC_*, as it goes into the response */
 	/* I/O under way: */

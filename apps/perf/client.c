@@ -20,6 +20,7 @@ struct client {
 	const struct options *o;
 	struct report report;
 	struct report_lat lat;
+	bool below; /* what -w or -y want */
 };
 
 uint32_t
@@ -226,6 +227,21 @@ measure_lat(struct client *c, uint32_t size, uint64_t iters)
 	return true;
 }
 
+/* perftest's words: scripts look for them. */
+static bool
+passes(const struct options *o, const struct report_bw *row)
+{
+	double rate = (double)row->iters / row->seconds;
+
+	if (rate * row->size / figures_bw_unit(o) < o->limit_bw)
+		cli_fail("Error: BW result is below bw limit");
+	else if (rate / 1e6 < o->limit_rate)
+		cli_fail("Error: Msg rate  is below msg_rate limit");
+	else
+		return true;
+	return false;
+}
+
 static bool
 measure(struct client *c, uint32_t size, double roofline)
 {
@@ -240,6 +256,7 @@ measure(struct client *c, uint32_t size, double roofline)
 	ok = run_bw(&c->peer, size, iters, &bw, &c->report);
 	if (ok && bw.iters && !c->o->forever)
 		report_bw_row(&c->report, &bw);
+	c->below = c->below || (ok && !passes(c->o, &bw));
 	return ok;
 }
 
@@ -267,7 +284,7 @@ client_run(const struct options *o, const struct host *host, uint16_t mtu, const
 		cli_fail("the connection to the server was lost");
 	peer_hang_up(&c.peer);
 	peer_fini(&c.peer);
-	return ok ? 0 : 1;
+	return ok && !c.below ? 0 : 1;
 }
 
 int

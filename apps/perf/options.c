@@ -217,6 +217,11 @@ is_consistent(const struct options *o)
 		{o->forever && (o->seconds || o->iters || o->all_sizes), "--run_infinitely: neither -n, -D nor -a"},
 		{o->mode == PERF_ENGINES && (o->test != PERF_BW || o->all_sizes || o->forever || o->both_ways),
 		 "engines: bandwidth of one size, for a time (-D)"},
+		{(o->limit_bw || o->limit_rate || o->rate_limit || o->burst) && o->test != PERF_BW,
+		 "-w, -y, --rate_limit, --burst_size: for bandwidth only"},
+		{o->rate_limit && o->both_ways, "--rate_limit: not with -b"},
+		{o->burst && !o->rate_limit, "--burst_size: only with --rate_limit"},
+		{o->forever && (o->limit_bw || o->limit_rate), "--run_infinitely: neither -w nor -y"},
 		{o->forever && (lat || o->both_ways), "--run_infinitely: for bandwidth in one direction only"},
 		{o->output >= PERF_ONE_BANDWIDTH && lat != (o->output == PERF_ONE_LATENCY),
 		 "--output: latency goes with --test lat, the others with bw"},
@@ -243,6 +248,8 @@ fill_defaults(struct options *o)
 		o->tx_depth = lat ? 1 : BW_DEPTH;
 	if (!o->rx_depth)
 		o->rx_depth = RX_DEPTH;
+	if (!o->burst)
+		o->burst = o->tx_depth;
 	if (o->inline_size == UINT32_MAX)
 		o->inline_size = lat ? LAT_INLINE : 0;
 	if (o->cq_mod > o->tx_depth)

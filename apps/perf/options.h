@@ -27,7 +27,12 @@ struct options {
 	uint64_t iters; /* 0 with seconds */
 	uint32_t seconds, margin, interval;
 	uint32_t tx_depth, rx_depth, cq_mod, post_list, inline_size, qps;
-	uint32_t outs; /* Reads and atomics under way on a QP; 0: as the QP has it */
+	double limit_bw,
+		limit_rate; /* the least that passes: in what is reported, and in millions of messages; 0: any */
+	double rate_limit;  /* of each end that sends, in rate_units; 0: as fast as it goes */
+	char rate_units;    /* 'g': Gb/s, 'M': MiB/s, 'p': messages a second */
+	uint32_t burst;     /* messages that a rate limit lets go at once */
+	uint32_t outs;      /* Reads and atomics under way on a QP; 0: as the QP has it */
 	bool all_sizes, gbits, no_peak, no_crc, both_ways, srq, forever, warm_up, validate, cpu_util;
 	bool samples, ladder, bars; /* of latency: every step of the histogram, percentiles, a picture */
 	bool json;

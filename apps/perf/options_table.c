@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options_table.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -69,6 +71,47 @@ take_output(const char *arg, struct options *o)
 
 	o->output = (enum perf_output)(PERF_ONE_BANDWIDTH + i);
 	return i < 3;
+}
+
+/* A positive number, or false after an error line. */
+static bool
+take_real(const char *option, const char *arg, double *out)
+{
+	char *end;
+
+	*out = strtod(arg, &end);
+	if (end != arg && *end == 0 && isfinite(*out) && *out > 0)
+		return true;
+	cli_fail("%s %s: a number above 0", option, arg);
+	return false;
+}
+
+static bool
+take_limit_bw(const char *arg, struct options *o)
+{
+	return take_real("-w", arg, &o->limit_bw);
+}
+
+static bool
+take_limit_rate(const char *arg, struct options *o)
+{
+	return take_real("-y", arg, &o->limit_rate);
+}
+
+static bool
+take_rate_limit(const char *arg, struct options *o)
+{
+	return take_real("--rate_limit", arg, &o->rate_limit);
+}
+
+static bool
+take_rate_units(const char *arg, struct options *o)
+{
+	o->rate_units = arg[0];
+	if (arg[0] && !arg[1] && strchr("gMp", arg[0]))
+		return true;
+	cli_fail("--rate_units %s: g (Gb/s), M (MiB/s) or p (messages a second)", arg);
+	return false;
 }
 
 static bool
@@ -140,6 +183,11 @@ const struct option_line option_lines[] = {
 	FLAG('b', "bidirectional", both_ways, "both ends send; the sum is reported"),
 	FLAG('N', "noPeak", no_peak, "no peak"),
 	FLAG(0, "use-srq", srq, "receives of all QPs from one shared queue"),
+	CALL('w', "limit_bw", take_limit_bw, "RATE", "fails when the average is below (MiB/s or Gb/s, as reported)"),
+	CALL('y', "limit_msgrate", take_limit_rate, "RATE", "fails when the message rate is below (millions a second)"),
+	CALL(0, "rate_limit", take_rate_limit, "RATE", "send no faster"),
+	CALL(0, "rate_units", take_rate_units, "U", "of that: g Gb/s (default), M MiB/s, p messages a second"),
+	NUMBER(0, "burst_size", U32, burst, 1, PERF_MAX_DEPTH, "N", "messages that it lets go at once (tx-depth)"),
 	NUMBER('p', "tcp-port", U16, peer.port, 1, UINT16_MAX, "PORT", "18515"),
 	FLAG(0, "report_gbits", gbits, "Gb/s instead of MiB/s"),
 	FLAG(0, "run_infinitely", forever, "a row every five seconds until Ctrl-C"),
@@ -176,8 +224,8 @@ const struct option_line option_lines[] = {
 	OTHER('S', "sl", NOTE_ARG),
 	OTHER('T', "tos", NOTE_ARG),
 	OTHER('u', "qp-timeout", NOTE_ARG),
-	OTHER('w', "limit_bw", NOTE_ARG),
-	OTHER('y', "limit_msgrate", NOTE_ARG),
+	OTHER(0, "rate_limit_type", NOTE_ARG),
+	OTHER(0, "typical_pkt_size", NOTE_ARG),
 	OTHER('X', "vector", NOTE_ARG),
 	OTHER('M', "MGID", NOTE_ARG),
 	OTHER('e', "events", NOTE),

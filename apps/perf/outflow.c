@@ -41,6 +41,15 @@ make_requests(struct outflow *f)
 	}
 }
 
+/* Messages a nanosecond. */
+static double
+rate_of(const struct options *o, uint32_t size)
+{
+	if (o->rate_units == 'p')
+		return o->rate_limit / 1e9;
+	return o->rate_limit * (o->rate_units == 'M' ? 1048576 : 1e9 / 8) / size / 1e9;
+}
+
 bool
 outflow_begin(struct outflow *f, struct peer *p, uint32_t size, uint64_t target)
 {
@@ -60,6 +69,9 @@ outflow_begin(struct outflow *f, struct peer *p, uint32_t size, uint64_t target)
 		f->waiting[f->n_waiting++] = l;
 	}
 	make_requests(f);
+	f->per_ns = rate_of(p->o, size);
+	if (f->per_ns > 0)
+		f->start_ns = iw_engine_now(p->engine);
 	return true;
 }
 
@@ -131,11 +143,21 @@ allowance(const struct outflow *f, const struct link *l, bool *waits)
 	return room;
 }
 
+/* How many of n the rate limit lets go in this turn. */
+static uint64_t
+paced(const struct outflow *f, uint64_t n, bool *waits)
+{
+	if (!(f->per_ns > 0) || n <= f->allowed - f->posted)
+		return n;
+	*waits = true;
+	return f->allowed - f->posted;
+}
+
 static bool
 serve(struct outflow *f, struct link *l)
 {
 	bool waits = false;
-	uint64_t n = allowance(f, l, &waits);
+	uint64_t n = paced(f, allowance(f, l, &waits), &waits);
 	int err = 0;
 
 	while (n > 0 && err == 0) {
@@ -195,6 +217,9 @@ outflow_turn(struct outflow *f)
 	struct iw_wc wc[32];
 	int n;
 
+	if (f->per_ns > 0)
+		f->allowed =
+			f->p->o->burst + (uint64_t)((double)(iw_engine_now(f->p->engine) - f->start_ns) * f->per_ns);
 	if (f->n_waiting && !serve_waiting(f))
 		return false;
 	while ((n = iw_cq_poll(f->p->send_cq, wc, 32)) > 0)

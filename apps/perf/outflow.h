@@ -12,6 +12,8 @@ struct outflow {
 	bool stopped;
 	uint64_t target;       /* of each QP */
 	uint64_t posted, done; /* of all; done as far as completions tell */
+	double per_ns;         /* messages, of all; 0: as fast as it goes */
+	uint64_t start_ns, allowed;
 	uint32_t closed;       /* QPs whose zero-length Read is back */
 	struct link **waiting; /* those that can post more than they may, or have not begun */
 	uint32_t n_waiting;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #define IW_CRC32C_INIT 0xffffffffu
+/* The value of octets that end with the value of those before it, least significant octet first. */
+#define IW_CRC32C_SEALED 0x48674bc7u
 
 static inline uint32_t
 iw_crc32c_final(uint32_t state)

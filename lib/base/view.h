@@ -5,6 +5,7 @@
 #define IW_VIEW_H
 
 #include <rte_mbuf.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -12,12 +13,23 @@ struct iw_view {
 	struct rte_mbuf *m; /* one segment */
 	uint32_t off;       /* from the segment's first data octet */
 	uint32_t len;
+	uint32_t crc; /* CRC32c of these octets, when has_crc: whoever received them had to read them anyway */
+	bool has_crc;
 };
 
 static inline const uint8_t *
 iw_view_data(const struct iw_view *v)
 {
 	return rte_pktmbuf_mtod_offset(v->m, const uint8_t *, v->off);
+}
+
+/* Takes octets off its front. */
+static inline void
+iw_view_cut(struct iw_view *v, uint32_t octets)
+{
+	v->off += octets;
+	v->len -= octets;
+	v->has_crc = false;
 }
 
 /* Copies len octets that begin off octets into the list; returns how many there were to copy. */

@@ -216,20 +216,29 @@ net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t pro
 	return net_tx_first(net, m, route, proto, ecn, now_ns, NULL);
 }
 
+/* Of the header in front of l4; l4_len octets follow it. */
+static void
+set_l3_len(uint8_t *l4, const struct net_head *head, uint32_t l4_len)
+{
+	uint8_t *l3 = l4 - head->l3_len;
+
+	if (head->l3_len == IPV4_HDR_LEN)
+		ipv4_hdr_set_total_len(l3, (uint16_t)(IPV4_HDR_LEN + l4_len),
+				       !(head->ol_flags & RTE_MBUF_F_TX_IP_CKSUM));
+	else
+		ipv6_hdr_set_payload_len(l3, (uint16_t)l4_len);
+}
+
 int
 net_tx_next(struct net *net, struct rte_mbuf *m, const struct net_head *head)
 {
-	uint32_t l3_total = m->pkt_len + head->l3_len;
-	uint8_t *l3 = rte_pktmbuf_mtod(m, uint8_t *) - head->l3_len;
+	uint8_t *l4 = rte_pktmbuf_mtod(m, uint8_t *);
 
 	assert(rte_pktmbuf_headroom(m) >= NET_HEADROOM && head->len > 0);
-	if (l3_total > net->nif.mtu)
+	if (m->pkt_len + head->l3_len > net->nif.mtu)
 		return drop(m, &net->counters.tx_too_big, -IW_E_TOOBIG);
-	memcpy(l3 + head->l3_len - NET_HEADROOM, head->octets, NET_HEADROOM);
-	if (head->l3_len == IPV4_HDR_LEN)
-		ipv4_hdr_set_total_len(l3, (uint16_t)l3_total, !(head->ol_flags & RTE_MBUF_F_TX_IP_CKSUM));
-	else
-		ipv6_hdr_set_payload_len(l3, (uint16_t)m->pkt_len);
+	memcpy(l4 - NET_HEADROOM, head->octets, NET_HEADROOM);
+	set_l3_len(l4, head, m->pkt_len);
 	m->data_off = (uint16_t)(m->data_off - head->len);
 	m->data_len = (uint16_t)(m->data_len + head->len);
 	m->pkt_len += head->len;
@@ -237,6 +246,25 @@ net_tx_next(struct net *net, struct rte_mbuf *m, const struct net_head *head)
 	m->tx_offload = head->tx_offload;
 	m->vlan_tci = head->vlan_tci;
 	return net_queue_tagged(net, m) ? 0 : -IW_E_NOMEM;
+}
+
+uint32_t
+net_tso(const struct net *net, const struct net_route *route)
+{
+	if (net->nif.tx_tso == 0 || (net->nif.tx_tso_ipv4_only && !iw_addr_is_v4(&route->dst)))
+		return 1;
+	return net->nif.tx_tso;
+}
+
+void
+net_tx_grow(struct rte_mbuf *m, const struct net_head *head, const struct net_tso *tso)
+{
+	m->next = tso->more;
+	m->nb_segs = (uint16_t)tso->segments;
+	m->pkt_len += tso->octets;
+	m->ol_flags |= RTE_MBUF_F_TX_TCP_SEG;
+	m->tso_segsz = tso->segsz;
+	set_l3_len(rte_pktmbuf_mtod_offset(m, uint8_t *, head->len), head, m->pkt_len - head->len);
 }
 
 int

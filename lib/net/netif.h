@@ -33,6 +33,8 @@ struct netif {
 	uint16_t port_id;
 	bool rx_cksum; /* trust RTE_MBUF_F_RX_*_CKSUM_GOOD */
 	bool tx_ip_cksum, tx_tcp_cksum;
+	uint16_t tx_tso; /* the port cuts a frame into so many segments at most (TSO); 0: it does not */
+	bool tx_tso_ipv4_only;
 	const struct steer *steer; /* several engines have the port: which is whose; NULL: there is one */
 	uint32_t engine;           /* of these: which one this is */
 };

@@ -10,6 +10,12 @@
 #include "port_steer.h"
 #include "secret.h"
 
+#define TSO_NEEDS                                                                                    \
+	(RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_TCP_CKSUM | \
+	 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM)
+#define ETHERNET (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
+#define TSO_MAX 64 /* segments of one frame */
+
 static int
 fail(char *why, size_t len, int err, const char *what, uint16_t port, int code)
 {
@@ -43,9 +49,25 @@ tag_room(const struct iw_engine_params *params, const struct rte_eth_dev_info *i
 	return RTE_VLAN_HLEN;
 }
 
+/* net_tap cuts up frames of IPv4 only, and one whose segments, with Ethernet, are longer than its MTU it never takes:
+ * it is asked for an MTU with room for that, where it may be. */
+static bool
+is_tap(const struct rte_eth_dev_info *info)
+{
+	return strcmp(info->driver_name, "net_tap") == 0;
+}
+
+static uint16_t
+tso_room(const struct iw_engine_params *params, const struct rte_eth_dev_info *info)
+{
+	bool fits = params->mtu && params->mtu + ETHERNET <= RTE_ETHER_MTU;
+
+	return is_tap(info) && fits && !params->no_tso ? ETHERNET : 0;
+}
+
 /* Only what the rooms can use; FAST_FREE never (design D20: sent mbufs are shared). */
 static struct rte_eth_conf
-make_conf(const struct rte_eth_dev_info *info, uint32_t mtu, bool vlan)
+make_conf(const struct rte_eth_dev_info *info, uint32_t mtu, bool vlan, bool tso)
 {
 	struct rte_eth_conf conf = {0};
 
@@ -54,6 +76,8 @@ make_conf(const struct rte_eth_dev_info *info, uint32_t mtu, bool vlan)
 		conf.rxmode.mtu = info->min_mtu;
 	conf.rxmode.offloads = info->rx_offload_capa & (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM);
 	conf.txmode.offloads = info->tx_offload_capa & (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM);
+	if (tso && (info->tx_offload_capa & TSO_NEEDS) == TSO_NEEDS)
+		conf.txmode.offloads |= TSO_NEEDS;
 	if (vlan) {
 		conf.rxmode.offloads |= info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 		conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
@@ -179,9 +203,18 @@ describe_addrs(const struct port *p, const struct iw_engine_params *params, stru
 			p->id); /* the groups of neighbour discovery; virtual ports take all anyway */
 }
 
+static void
+describe_tso(const struct rte_eth_dev_info *info, const struct rte_eth_conf *conf, uint16_t mtu, struct netif *nif)
+{
+	nif->tx_tso_ipv4_only = is_tap(info);
+	if ((conf->txmode.offloads & TSO_NEEDS) != TSO_NEEDS || (is_tap(info) && nif->mtu + ETHERNET > mtu))
+		return;
+	nif->tx_tso = info->tx_desc_lim.nb_seg_max ? RTE_MIN(info->tx_desc_lim.nb_seg_max, TSO_MAX) : TSO_MAX;
+}
+
 static int
-describe(const struct port *p, const struct iw_engine_params *params, const struct rte_eth_conf *conf,
-	 struct netif *nif)
+describe(const struct port *p, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
+	 const struct rte_eth_conf *conf, struct netif *nif)
 {
 	struct rte_ether_addr mac;
 	uint16_t mtu = 1500;
@@ -211,6 +244,7 @@ describe(const struct port *p, const struct iw_engine_params *params, const stru
 	nif->tx_vlan = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_VLAN_INSERT) != 0;
 	describe_addrs(p, params, nif);
 	nif->tx_tcp_cksum = (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM) != 0;
+	describe_tso(info, conf, mtu, nif);
 	return 0;
 }
 
@@ -245,7 +279,8 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 	if (!params->port_is_started) {
 		p->tag_room = tag_room(params, &info);
 		rte_eth_dev_get_mtu(p->id, &mtu);
-		conf = make_conf(&info, (params->mtu ? params->mtu : mtu) + p->tag_room, params->vlan != 0);
+		conf = make_conf(&info, (params->mtu ? params->mtu : mtu) + p->tag_room + tso_room(params, &info),
+				 params->vlan != 0, !params->no_tso);
 		if (queues->n > 1)
 			port_steer_ask(&info, key, &conf);
 		conf.intr_conf.rxq = params->rx_interrupts;
@@ -255,7 +290,7 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 	}
 	if (queues->engines > 1)
 		port_steer_probe(p->id, &info, params->port_is_started, queues);
-	rc = describe(p, params, &conf, nif);
+	rc = describe(p, params, &info, &conf, nif);
 	if (rc) {
 		port_close(p);
 		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);

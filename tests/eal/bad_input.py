@@ -238,6 +238,7 @@ def silent(tests, kind, arguments):
         problem = one_line(program, program.wait(60), "the peer was silent")
         tests.report(f"{kind}: the peer is silent", problem, program)
         program = pair.start(1, tests.binaries[kind], *arguments)
+        program.catches(signal.SIGINT)
         time.sleep(3)
         tests.report(f"{kind}: Ctrl-C while it connects", leaves(program, signal.SIGINT), program)
         stop.set()

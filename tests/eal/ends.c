@@ -102,6 +102,8 @@ open_end(struct ends *s, int i, const struct ends_how *how)
 	e->ctl_pool = make_pool("ctl", i);
 	e->domain = i == 1 && how->domain ? how->domain : iw_domain_create();
 	params = ends_params(s, i);
+	if (how->own_pools)
+		params.data_pool = params.ctl_pool = NULL;
 	e->engine = iw_engine_create(e->domain, &params, &err, why, sizeof(why));
 	if (!e->engine)
 		fail_msg("%s", why);

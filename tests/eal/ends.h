@@ -48,6 +48,7 @@ void ends_eal_shown(const char *program);
 /* How they are made.  Zero is the default of each field. */
 struct ends_how {
 	struct iw_domain *domain; /* of end[1], the caller's; NULL: its own */
+	bool own_pools;           /* the engines make theirs, instead of the small ones of the test */
 	bool foreign_poster;      /* and receives that come late are waited for */
 };
 

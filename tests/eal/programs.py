@@ -14,7 +14,7 @@ import time
 
 OWN_LINE = re.compile(r"dpdk-iwarp-(app|perf|nvmf): (?!note: )")
 SERVER, CLIENT = "192.0.2.1", "192.0.2.2"
-LEAVES_WITHIN = 5  # seconds from a signal to the end
+LEAVES_WITHIN = 15  # seconds from a signal to the end
 
 
 def cannot(why):
@@ -89,6 +89,15 @@ class Program:
         for reader in self.readers:
             reader.join(5)
         return code
+
+    def catches(self, number, timeout=30):
+        """Waits until it would not be ended by that signal."""
+        end = time.monotonic() + timeout
+        while self.process.poll() is None and time.monotonic() < end:
+            status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+            if int(re.search(r"^SigCgt:\s*(\w+)", status, re.M).group(1), 16) >> (number - 1) & 1:
+                return
+            time.sleep(0.02)
 
     def send(self, number):
         if self.process.poll() is None:

@@ -389,12 +389,36 @@ test_admin_queue_takes_the_controller_with_it(void **state)
 	nvmf_ends_await(&ends.io.ended);
 }
 
+/* Data that came in the capsule go to a RAM disk from there: also when there is no buffer to be had. */
+static void
+test_capsule_data_need_no_buffer(void **state)
+{
+	struct bufs *b = &ends.server.side[0].shard.bufs;
+	struct sgl in_capsule = {.kind = SGL_CAPSULE, .len = 4096};
+	uint32_t free = b->num_free;
+	static uint8_t data[4096];
+
+	(void)state;
+	nvmf_ends_io();
+	nvmf_ends_fill(data, sizeof(data), 9);
+	b->num_free = 0;
+	assert_int_equal(
+		nvmf_ends_call(&ends.io, nvmf_ends_command(nvme_cmd_write, 8, 8, in_capsule), data, sizeof(data), NULL),
+		0);
+	b->num_free = free;
+	assert_int_equal(
+		nvmf_ends_call(&ends.io, nvmf_ends_command(nvme_cmd_read, 8, 8, nvmf_ends_keyed(4096)), NULL, 0, NULL),
+		0);
+	assert_memory_equal(ends.buf, data, sizeof(data));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, nvmf_ends_open, nvmf_ends_close)
 
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_capsule_data_need_no_buffer),
 		TEST(test_write_read_compare),
 		TEST(test_data_in_the_capsule),
 		TEST(test_write_zeroes_and_deallocate),

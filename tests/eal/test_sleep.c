@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -183,6 +184,29 @@ test_errors(void **state)
 	ends_close(&s);
 }
 
+/* The process has as many descriptors open as it may. */
+static void
+test_no_descriptor(void **state)
+{
+	struct rlimit old, none;
+	bool frames;
+
+	(void)state;
+	ends_open(&s);
+	while (iw_engine_poll(s.end[0].engine) > 0)
+		;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(iw_engine_arm(s.end[0].engine, &frames), -IW_E_NOMEM);
+	assert_int_equal(iw_engine_sleep(s.end[0].engine, 1), -IW_E_NOMEM);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_true(iw_engine_arm(s.end[0].engine, &frames) >= 0);
+	iw_engine_disarm(s.end[0].engine);
+	ends_close(&s);
+}
+
 static int
 nothing(iw_cm_id id, const struct iw_cm_event *event, void *context)
 {
@@ -274,9 +298,13 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_woken_by_a_call),         cmocka_unit_test(test_woken_by_a_post),
-		cmocka_unit_test(test_own_posts_do_not_wait),   cmocka_unit_test(test_sleeps_until_a_timer),
-		cmocka_unit_test(test_woken_by_another_engine), cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_woken_by_a_call),
+		cmocka_unit_test(test_woken_by_a_post),
+		cmocka_unit_test(test_own_posts_do_not_wait),
+		cmocka_unit_test(test_sleeps_until_a_timer),
+		cmocka_unit_test(test_woken_by_another_engine),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_no_descriptor),
 		cmocka_unit_test(test_cost_of_an_idle_poll),
 	};
 

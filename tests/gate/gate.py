@@ -400,9 +400,15 @@ def gate_tidy(tree, build, deep):
 def gates(tree, build, deep):
     return {"sizes": lambda: gate_sizes(tree), "cycles": lambda: gate_cycles(tree), "names": lambda: gate_names(tree),
             "words": lambda: gate_words(tree), "rooms": lambda: gate_rooms(tree, build), "mirror": lambda: gate_mirror(tree),
-            "clauses": lambda: gate_clauses(tree), "rows": lambda: gate_rows(tree), "spdx": lambda: gate_spdx(tree),
+            "clauses": lambda: gate_clauses(tree), "rows": lambda: gate_rows(tree),
+            "errors": lambda: gate_errors(tree), "spdx": lambda: gate_spdx(tree),
             "format": lambda: gate_format(tree),
             "tidy": lambda: gate_tidy(tree, build, deep)}
+
+
+def gate_errors(tree):
+    import errors  # which uses what stands here
+    return errors.gate_errors(tree)
 
 
 def run(gate):
@@ -418,7 +424,8 @@ def main():
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], metavar="DIR")
     parser.add_argument("--build", default="build/release", metavar="DIR", help="where the compile database is")
     parser.add_argument("--deep", action="store_true", help="tidy with the static analyser, which takes minutes")
-    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror clauses rows spdx format tidy; all when none is named")
+    parser.add_argument("gate", nargs="*", help="sizes cycles names words rooms mirror clauses rows errors spdx format "
+                        "tidy; all when none is named")
     options = parser.parse_args()
     known = gates(Tree(options.root), options.build, options.deep)
     chosen = options.gate or list(known)

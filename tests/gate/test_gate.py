@@ -100,6 +100,12 @@ PLANTED = (
     ("rows", "tests/test_rows.c", row_tests("S8"), "no test_S8"),
     ("rows", "tests/test_rows.c", row_tests("M22"), "no test_M22"),
     ("rows", "tests/test_rows.c", row_tests().replace("test_X9", "test_X90"), "no test_X9"),
+    ("errors", "lib/include/iwarp/x.h", "/* -IW_E_BUSY, -IW_E_STALE. */\nint iw_x_close(struct iw_x *x);\n",
+     "lib/include/iwarp/x.h:2: no test expects -IW_E_BUSY of iw_x_close()"),
+    ("errors", "lib/include/iwarp/x.h", "/* NULL: -IW_E_NOMEM. */\nstruct iw_x *iw_x_open(int n,\n\t\tint *err);\n",
+     "lib/include/iwarp/x.h:2: no test expects -IW_E_NOMEM of iw_x_open()"),
+    ("errors", "lib/include/iwarp/x.h", "/* X. */\nstruct iw_x {\n\tint a;\n};\nint iw_x_a(int); /* -IW_E_INVAL */\n",
+     "lib/include/iwarp/x.h:5: no test expects -IW_E_INVAL of iw_x_a()"),
     ("mirror", "tcp/tcp_x.c", function("tcp_x", 4), "tcp/tcp_x.c:1: tests/unit/tcp/test_tcp_x.c is missing"),
     ("mirror", "ddp_rdmap/iw_mr.c", function("iw_mr", 4), "iw_mr.c:1: tests/unit/ddp_rdmap/test_mr.c is missing"),
     ("mirror", "tcp/tcp_x.h", LICENSE, "tcp/tcp_x.h:1: not among the headers of tcp/meson.build"),
@@ -141,7 +147,7 @@ class TestGate(unittest.TestCase):
         for _ in range(2):  # the second time from what clang-tidy's pass left behind
             out = tree.gate()
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
-            self.assertEqual(out.stdout.splitlines()[-1], "11 passed, 0 failed")
+            self.assertEqual(out.stdout.splitlines()[-1], "12 passed, 0 failed")
 
     def test_planted(self):
         for gate, file, text, says in PLANTED:
@@ -150,6 +156,23 @@ class TestGate(unittest.TestCase):
                 self.assertEqual(out.returncode, 1, out.stdout + out.stderr)
                 self.assertIn(says, out.stdout)
                 self.assertEqual(out.stdout.splitlines()[-1], "0 passed, 1 failed")
+
+    def test_errors_expected(self):
+        header = "/* 0, -IW_E_BUSY or -IW_E_STALE. */\nint iw_x_close(struct iw_x *x);\n"
+        for body, says in (
+                ("\tassert(iw_x_close(x) == -IW_E_BUSY);\n\tassert(iw_x_close(x) == -IW_E_STALE);\n", None),
+                ("\terr = iw_x_close(x);\n\tassert(err == -IW_E_BUSY);\n\tassert(close(x) == -IW_E_STALE);\n", None),
+                ("\tassert(iw_x_close(x) == t[i].err);\n", None),
+                ("\tassert(iw_x_close(x) == -IW_E_BUSY);\n", "-IW_E_STALE of iw_x_close()"),
+                ("\tiw_x_close(x);\n\ta();\n\tb();\n\tassert(e == -IW_E_BUSY && f == -IW_E_STALE);\n", "-IW_E_BUSY"),
+                ("\tassert(iw_y_close(x) == -IW_E_BUSY || -IW_E_STALE);\n", "-IW_E_BUSY"),
+                ("\t/* iw_x_close(x): -IW_E_BUSY, -IW_E_STALE */\n", "-IW_E_BUSY")):
+            with self.subTest(body=body):
+                test = (f"{LICENSE}static int t[] = {{1, -IW_E_BUSY, -IW_E_STALE}};\n\nstatic int\nclose(void *x)\n{{\n"
+                        f"\treturn iw_x_close(x);\n}}\n\nstatic void\ntest_x(void **state)\n{{\n{body}}}\n")
+                out = Tree([("lib/include/iwarp/x.h", header), ("tests/test_x.c", test)]).gate("errors")
+                self.assertEqual(out.returncode, 1 if says else 0, out.stdout + out.stderr)
+                self.assertIn(says or "ok errors", out.stdout)
 
     def test_views_of_rooms(self):
         for file, folder, says in (("tcp/tcp_rx.c", "lib/net", None), ("tcp/tcp_rx.c", "cm", "a view of cm"),

@@ -363,7 +363,6 @@ def one_disk(bench):
 
 CASES = (smoke, tell, copies, sequential, random_jobs, mixed, engines, file_system, zeroes_and_discard, compare, read_only,
          wrong_nqn, wrong_host, port_closed, loss, target_killed, host_gone)
-WITH_CRC = (smoke, copies, random_jobs, target_killed)
 PAIRS = (two_disks, one_disk)
 
 
@@ -385,5 +384,5 @@ def clean(run_it, bench):
 
 
 def matrix():
-    return [case(run_it, "siw", 1500) for run_it in CASES] + [case(run_it, "siw", 1500, guests=2) for run_it in PAIRS] \
-        + [case(run_it, "siw-crc", 9000) for run_it in WITH_CRC]
+    return [case(run_it, variant, mtu, guests) for variant, mtu in (("siw", 1500), ("siw-crc", 9000))
+            for guests, cases in ((1, CASES), (2, PAIRS)) for run_it in cases]

@@ -11,8 +11,8 @@
  * Memory counts as granted from its registration, by a call or by a request, until that is taken back: iw_mr_reg(),
  * _qp(), _iov(), IW_WR_FAST_REG; local and remote invalidation, iw_mr_dereg().  tests/sim/test_oracles.c breaks each of
  * these promises on purpose.
- * O10 (integrity) is in traffic.h, O12 (isolation) in pair.h, for tests with hostile peers.  The calls of tests and the fill
- * of FPDUs are seen by the linker's --wrap: nothing has to be called for O2 and O5. */
+ * O10 (integrity) is in traffic.h, O12 (isolation) in pair.h, for tests with hostile peers.  The calls of tests and the
+ * fill of FPDUs are seen by the linker's --wrap: nothing has to be called for O2 and O5. */
 #ifndef ORACLE_H
 #define ORACLE_H
 

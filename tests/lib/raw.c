@@ -96,20 +96,28 @@ raw_run(struct raw *r, uint64_t ns)
 	(void)look(r);
 	any = true;
 	/* What was read is acknowledged in the next turn; while nothing is under way only a timer can bring something.
-	 */
+	 * The last turn is one at the end. */
 	while (r->sim->now_ns < end) {
-		sim_step(r->sim, any || r->sim->frames ? iw_time_min(end, r->sim->now_ns + STEP) : end);
+		uint64_t step = r->sim->now_ns + STEP;
+
+		sim_step(r->sim, any || r->sim->frames || step >= end ? iw_time_min(end, step) : end - STEP);
 		any = look(r);
 	}
 }
 
-bool
-raw_open(struct raw *r, struct sim *sim, uint32_t host, uint32_t to, uint16_t port)
+void
+raw_dial(struct raw *r, struct sim *sim, uint32_t host, uint32_t to, uint16_t port)
 {
 	struct iw_addr remote = sim_addr(to, port), local = {.port = 0};
 
 	begin(r, sim, host);
 	assert_int_equal(tcp_open(tcp_of(r), &local, &remote, NULL, 97, sim->now_ns, &r->conn), 0);
+}
+
+bool
+raw_open(struct raw *r, struct sim *sim, uint32_t host, uint32_t to, uint16_t port)
+{
+	raw_dial(r, sim, host, to, port);
 	for (uint32_t i = 0; i < 5000 && !(r->bits & TCP_READY_UP); i++)
 		raw_run(r, IW_MS);
 	return r->bits & TCP_READY_UP;

@@ -21,6 +21,8 @@ struct raw {
 
 /* Makes the host a raw one and opens a connection to another one's port; true when it is up within five seconds. */
 bool raw_open(struct raw *r, struct sim *sim, uint32_t host, uint32_t to, uint16_t port);
+/* The same without waiting. */
+void raw_dial(struct raw *r, struct sim *sim, uint32_t host, uint32_t to, uint16_t port);
 /* Or waits for one: raw_listen(), then somebody connects, then raw_accept() until it is true. */
 void raw_listen(struct raw *r, struct sim *sim, uint32_t host, uint16_t port);
 bool raw_accept(struct raw *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "moves.h"
+#include "crowd.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,13 +24,14 @@ static const struct shape {
 	[M_SEND] = {2, IDS, 0, 1, "host %s: the user posts a Send on"},
 	[M_POST_READ] = {2, IDS, 0, 1, "host %s: the user posts a Read on"},
 	[M_CALL] = {2, IDS, CM_EV_LISTEN, CM_EV_QP_GONE + 1, "host %s: the user calls"},
-	[M_DELIVER] = {2, 1, 0, 1, "host %s: the next event is delivered,"},
+	[M_DELIVER] = {2, IDS, 0, 1, "host %s: an event is delivered of"},
 	[M_RETURN] = {2, 1, 0, 1, "host %s: the handler returns,"},
 	[M_DESTROY_BY_RETURN] = {2, 1, 0, 1, "host %s: the handler returns \"destroy\","},
 	[M_OUT] = {2, IDS, 0, 1, "host %s: the QP reports to"},
 	[M_TIMEWAIT_END] = {2, CONNS, 0, 1, "host %s: a TIME_WAIT record ends, on its way was"},
 	[M_CUT] = {1, 1, 0, 1, "the cable is cut, seen from %s,"},
 	[M_RESTART] = {2, 1, 0, 1, "host %s starts again,"},
+	[M_CROWD] = {2, 1, 0, CROWD_MOVES, "host %s: somebody else asks, is answered, is told,"},
 	[M_JUNK] = {2, CONNS, I_SYN, ITEMS, "host %s, which obeys TCP only, sends"},
 };
 
@@ -214,11 +215,37 @@ read_on(struct world *w, uint8_t c, uint8_t h)
 }
 
 static bool
+is_trouble(const struct world *w, const struct move *m)
+{
+	uint8_t kinds = 0;
+
+	if (m->kind == M_RST_FIRST || m->kind == M_TCP_TIMEOUT)
+		kinds = CALM_WIRE;
+	else if (m->kind == M_DESTROY_BY_RETURN)
+		kinds = CALM_USER;
+	else if (m->kind == M_TIMER && w->id[m->host][m->at].kind != K_ORPHAN)
+		kinds = CALM_TIME;
+	else if (m->kind == M_CALL && w->telling[m->host])
+		kinds = CALM_HANDLERS;
+	if (m->kind == M_CALL && m->arg == CM_EV_ABORT)
+		kinds |= CALM_USER;
+	else if (m->kind == M_CALL && m->host == 1 && m->arg != CM_EV_ACCEPT && m->arg != CM_EV_REJECT)
+		kinds |= CALM_B;
+	return kinds & run.sc->calm;
+}
+
+static bool
+handlers_return_at_once(const struct world *w)
+{
+	return (run.sc->calm & (CALM_HANDLERS | CALM_USER)) == (CALM_HANDLERS | CALM_USER) && !w->troubles;
+}
+
+static bool
 timer(struct world *w, uint8_t h, uint8_t i)
 {
 	struct id *id = &w->id[h][i];
 
-	if (!id->kind || id->st.timer == CM_T_NONE || (run.sc->calm & CALM_TIME && id->kind != K_ORPHAN))
+	if (!id->kind || id->st.timer == CM_T_NONE)
 		return false;
 	effects_step(w, h, i, CM_EV_TIMER);
 	return true;
@@ -269,7 +296,7 @@ of_a_host(struct world *w, const struct move *m)
 	case M_OUT:
 		return stream_outs(w, h, i);
 	case M_DELIVER:
-		return user_deliver(w, h) && (!(run.sc->calm & CALM_HANDLERS) || user_returns(w, h, false));
+		return user_deliver(w, h, i) && (!handlers_return_at_once(w) || user_returns(w, h, false));
 	case M_RETURN:
 	case M_DESTROY_BY_RETURN:
 		return user_returns(w, h, m->kind == M_DESTROY_BY_RETURN);
@@ -280,15 +307,18 @@ of_a_host(struct world *w, const struct move *m)
 		return true;
 	case M_RESTART:
 		return restart(w, h);
+	case M_CROWD:
+		return crowd_move(w, h, m->arg);
 	default:
 		return user_call(w, h, i, (enum cm_event)m->arg);
 	}
 }
 
-static bool
-is_of_a_host(uint8_t kind)
+bool
+moves_is_of_a_host(uint8_t kind)
 {
-	return kind == M_TIMER || (kind >= M_FILL && kind <= M_OUT) || kind == M_CUT || kind == M_RESTART;
+	return kind == M_TIMER || (kind >= M_FILL && kind <= M_OUT) || kind == M_CUT || kind == M_RESTART ||
+	       kind == M_CROWD;
 }
 
 /* While a handler runs its host does nothing but what the handler calls. */
@@ -296,35 +326,27 @@ static bool
 waits_for_handler(const struct world *w, const struct move *m)
 {
 	return w->telling[m->host] && m->kind != M_CALL && m->kind != M_RETURN && m->kind != M_DESTROY_BY_RETURN &&
-	       m->kind != M_SEND && m->kind != M_POST_READ && m->kind != M_RST_LOST && m->kind != M_CUT;
-}
-
-/* What a calm scenario leaves out. */
-static bool
-is_left_out(const struct move *m)
-{
-	uint8_t calm = run.sc->calm;
-
-	if (m->kind == M_RST_FIRST || m->kind == M_TCP_TIMEOUT)
-		return calm & CALM_WIRE;
-	if (m->kind == M_DESTROY_BY_RETURN || (m->kind == M_CALL && m->arg == CM_EV_ABORT))
-		return calm & CALM_USER;
-	return m->kind == M_CALL && m->host == 1 && calm & CALM_B && m->arg != CM_EV_ACCEPT && m->arg != CM_EV_REJECT;
+	       m->kind != M_SEND && m->kind != M_POST_READ && m->kind != M_RST_LOST && m->kind != M_CUT &&
+	       m->kind != M_CROWD;
 }
 
 /* Quick, so that most are not tried: a place with nothing in it. */
 bool
 moves_may(const struct world *w, const struct move *m)
 {
-	if (is_left_out(m))
+	if (!w->troubles && is_trouble(w, m))
 		return false;
+	if (m->kind == M_CROWD)
+		return run.sc->crowd;
 	if (m->kind == M_CUT || m->kind == M_RESTART)
 		return run.sc->cuts || w->restarts;
 	if (m->kind == M_JUNK)
 		return w->bad && run.sc->hostile[m->host];
-	if (m->kind == M_DELIVER || m->kind == M_RETURN || m->kind == M_DESTROY_BY_RETURN)
-		return (m->kind == M_DELIVER) == !w->telling[m->host];
-	if (!is_of_a_host(m->kind))
+	if (m->kind == M_DELIVER)
+		return !w->telling[m->host] && w->id[m->host][m->at].st.bits & CM_P_ALL;
+	if (m->kind == M_RETURN || m->kind == M_DESTROY_BY_RETURN)
+		return w->telling[m->host];
+	if (!moves_is_of_a_host(m->kind))
 		return w->conn[m->at].used;
 	if (!w->id[m->host][m->at].kind || (m->kind != M_CALL && w->id[m->host][m->at].st.phase == CM_IDLE))
 		return false;
@@ -336,16 +358,18 @@ moves_may(const struct world *w, const struct move *m)
 bool
 moves_do(struct world *w, const struct move *m)
 {
-	bool done;
+	bool done, trouble = is_trouble(w, m);
 
 	run.lazy = false;
 	run.depth = run.met = 0;
 	run.fail = m->fail;
 	if (waits_for_handler(w, m))
 		return false;
-	done = is_of_a_host(m->kind) ? of_a_host(w, m) : of_a_connection(w, m);
-	if (done)
+	done = moves_is_of_a_host(m->kind) ? of_a_host(w, m) : of_a_connection(w, m);
+	if (done) {
 		wire_tidy(w);
+		w->troubles = (uint8_t)(w->troubles - trouble);
+	}
 	return done;
 }
 
@@ -381,7 +405,7 @@ moves_say(const struct world *before, const struct move *m, char *text, size_t l
 			     cm_fsm_phase_name((enum cm_phase)before->id[m->host][m->at].st.phase));
 	else if (m->kind == M_JUNK)
 		n = snprintf(what, sizeof(what), "item %u on connection %u", m->arg, m->at);
-	else if (is_of_a_host(m->kind))
+	else if (moves_is_of_a_host(m->kind))
 		n = snprintf(what, sizeof(what), "id %u (%s)", m->at,
 			     cm_fsm_phase_name((enum cm_phase)before->id[m->host][m->at].st.phase));
 	else

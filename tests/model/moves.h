@@ -31,6 +31,7 @@ enum move_kind {
 	M_CUT,
 	M_RESTART,
 	M_JUNK,
+	M_CROWD,
 	M_KINDS
 };
 
@@ -50,6 +51,8 @@ bool moves_may(const struct world *w, const struct move *m);
 bool moves_do(struct world *w, const struct move *m);
 /* It happens by itself: it needs neither a user nor bad luck. */
 bool moves_is_own(const struct world *w, const struct move *m);
+/* m->at is an id of m->host, not a connection. */
+bool moves_is_of_a_host(uint8_t kind);
 /* In words. */
 void moves_say(const struct world *before, const struct move *m, char *text, size_t len);
 

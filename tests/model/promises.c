@@ -34,6 +34,7 @@ world_init(struct world *w, const struct scenario *sc)
 	w->kills = sc->kills;
 	w->restarts = sc->restarts;
 	w->bad = sc->junk;
+	w->troubles = sc->troubles;
 	if (sc->listens && !sc->hostile[1]) {
 		w->id[1][LISTENER].kind = K_USER;
 		w->id[1][LISTENER].st.phase = CM_LISTENING;
@@ -97,7 +98,7 @@ check_id(const struct world *w, uint8_t h, const struct id *id)
 void
 world_invariants(const struct world *w)
 {
-	uint8_t counted = 0;
+	uint8_t counted = w->others;
 
 	for (uint8_t h = 0; h < HOSTS; h++)
 		for (uint8_t i = 0; i < IDS; i++) {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "moves.h"
+#include "crowd.h"
+#include "symmetry.h"
 
 struct step {
 	uint32_t from;
@@ -100,6 +101,10 @@ try_move(struct search *s, uint32_t from, struct move *m)
 		if (!run.broken)
 			world_invariants(&w);
 		happens |= memcmp(&w, &s->worlds[from], sizeof(w)) != 0;
+		if (run.sc->two && !run.broken)
+			crowd_check(&s->worlds[from], &w, m);
+		if (symmetry_helps(run.sc))
+			symmetry_choose(&w);
 		if (!run.broken && !add(s, &w, from, m) && !run.broken)
 			continue;
 		if (run.broken) {

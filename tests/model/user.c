@@ -287,22 +287,19 @@ told(struct world *w, uint8_t h, uint8_t i, int type, int status)
 }
 
 bool
-user_deliver(struct world *w, uint8_t h)
+user_deliver(struct world *w, uint8_t h, uint8_t i)
 {
-	for (uint8_t i = 0; !w->telling[h] && i < IDS; i++) {
-		struct id *id = &w->id[h][i];
-		int status = 0, type;
+	struct id *id = &w->id[h][i];
+	int status = 0, type;
 
-		if (!(id->st.bits & CM_P_ALL))
-			continue;
-		world_check(id->kind && id->kind != K_ORPHAN, "P3: nothing of an id that is gone");
-		type = cm_fsm_tell(&id->st, &status);
-		told(w, h, i, type, status);
-		effects_trim(id);
-		w->telling[h] = (uint8_t)(i + 1);
-		return true;
-	}
-	return false;
+	if (w->telling[h] || !(id->st.bits & CM_P_ALL))
+		return false;
+	world_check(id->kind && id->kind != K_ORPHAN, "P3: nothing of an id that is gone");
+	type = cm_fsm_tell(&id->st, &status);
+	told(w, h, i, type, status);
+	effects_trim(id);
+	w->telling[h] = (uint8_t)(i + 1);
+	return true;
 }
 
 bool

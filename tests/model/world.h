@@ -135,11 +135,12 @@ struct world {
 	struct conn conn[CONNS];
 	uint8_t telling[HOSTS]; /* id + 1 whose handler runs; GONE: it was destroyed meanwhile */
 	uint8_t asking;         /* of the listener */
-	uint8_t connects[HOSTS], posts[HOSTS], kills, restarts, cut, bad;
+	uint8_t others;         /* of them: whom we do not look at */
+	uint8_t connects[HOSTS], posts[HOSTS], kills, restarts, cut, bad, troubles;
 };
 #define GONE 0xff
 
-/* What does not happen in scenarios that are too large otherwise. */
+/* What happens as often as the scenario has troubles only, where it is too large otherwise. */
 enum calm {
 	CALM_TIME = 1 << 0,     /* deadlines, but those of what was let go */
 	CALM_WIRE = 1 << 1,     /* a RST out of turn, TCP giving up */
@@ -156,7 +157,9 @@ struct scenario {
 	bool two;       /* ids of host A: two, otherwise one */
 	bool same_port; /* who connects again does so from the same port, while the peer is in TIME_WAIT */
 	bool deep;      /* large: not in every run */
-	uint8_t calm;   /* enum calm: what does not happen */
+	bool crowd;     /* any number of other connections beside it */
+	uint8_t calm;   /* enum calm: what is a trouble */
+	uint8_t troubles;
 	bool listens, split, lazy, fails, timeouts, unlistens;
 	bool hostile[HOSTS]; /* its TCP is sound, its octets are anything */
 	uint8_t connects[HOSTS], sends[HOSTS], reads[HOSTS];
@@ -221,7 +224,7 @@ void effects_trim(struct id *id);
 /* ---- user.c: calls and handlers ---- */
 bool user_may_call(const struct world *w, uint8_t h, uint8_t i, enum cm_event call);
 bool user_call(struct world *w, uint8_t h, uint8_t i, enum cm_event call);
-bool user_deliver(struct world *w, uint8_t h);
+bool user_deliver(struct world *w, uint8_t h, uint8_t i);
 bool user_returns(struct world *w, uint8_t h, bool destroy);
 bool user_post(struct world *w, uint8_t h, uint8_t i, bool read);
 

@@ -91,6 +91,15 @@ SCRIPT(test_RFC5927, PASSIVE(O_MSS), SEND(1000), OUT(A, 1, 1, 1000), ICMP(3, 3, 
        ICMP(3, 2, 0, 500), ICMP(3, 3, 0, 1001), STATE(ESTABLISHED), NOT_READY(TCP_READY_UNREACH), IN(A, 1, 1001, 0),
        ICMP(3, 4, 600, 1), SEND(1460), OUT(A, 1001, 1, 1460));
 
+/* §7.2: what contradicts experience waits until the segment that it quotes times out; when that is acknowledged, it was
+ * a lie. */
+#define PROVEN ACTIVE_RTT(O_MSS, 100 * MS), SEND(7300), OUT(A, 1, 1, 1460, .n = 5), IN(A, 1, 7301, 0, .dt = 100 * MS)
+SCRIPT(test_RFC5927_proven, PROVEN, SEND(1460), OUT(A, 7301, 1, 1460), ICMP(3, 4, 1300, 7301),
+       OUT(A, 7301, 1, 1260, .dt = 300 * MS, .tol = 150 * MS), SKIP(0), IN(A, 1, 8761, 0));
+SCRIPT(test_RFC5927_lie, PROVEN, SEND(1460), OUT(A, 7301, 1, 1460), ICMP(3, 4, 1300, 7301),
+       IN(A, 1, 8761, 0, .dt = 50 * MS), SEND(1460), OUT(A, 8761, 1, 1460),
+       OUT(A, 8761, 1, 1460, .dt = 300 * MS, .tol = 150 * MS), IN(A, 1, 10221, 0));
+
 /* §6.3: less than asked for; §6.2: the plateau where the router does not say. */
 SCRIPT(test_RFC1191, PASSIVE(O_MSS), SEND(2920), OUT(A, 1, 1, 1460, .n = 2), ICMP(3, 4, 1400, 1), OUT(A, 1, 1, 1360),
        OUT(A, 1361, 1, 100), OUT(A, 1461, 1, 1360), OUT(A, 2821, 1, 100), IN(A, 1, 2921, 0), SEND(1460),
@@ -161,7 +170,8 @@ main(void)
 		cmocka_unit_test(test_RFC6691),        cmocka_unit_test(test_RFC5961),
 		cmocka_unit_test(test_RFC6191),        cmocka_unit_test(test_RFC1337),
 		cmocka_unit_test(test_RFC4987),        cmocka_unit_test(test_RFC6056),
-		cmocka_unit_test(test_RFC5927),        cmocka_unit_test(test_RFC1191),
+		cmocka_unit_test(test_RFC5927),        cmocka_unit_test(test_RFC5927_proven),
+		cmocka_unit_test(test_RFC5927_lie),    cmocka_unit_test(test_RFC1191),
 		cmocka_unit_test(test_RFC4821),        cmocka_unit_test(test_RFC4821_short),
 		cmocka_unit_test(test_RFC5482),        cmocka_unit_test(test_RFC5482_progress),
 	};

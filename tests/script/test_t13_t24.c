@@ -85,6 +85,9 @@ SCRIPT(test_T16, PASSIVE(O_MSS), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), STATE(ES
        SKIP(0), GOT(100), STATE(CLOSE_WAIT));
 SCRIPT(test_T16_with_text, PASSIVE(O_MSS), IN(F | A, 51, 1, 50), OUT(A, 1, 1, 0), IN(A, 201, 1, 50), SKIP(0),
        IN(A, 1, 1, 50), OUT(A, 1, 102, 0), GOT(100), STATE(CLOSE_WAIT));
+/* The hole before it is filled, and more: the stream has ended there. */
+SCRIPT(test_T16_text_behind, PASSIVE(O_MSS), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), IN(A, 1, 1, 300), OUT(A, 1, 102, 0),
+       GOT(100), STATE(CLOSE_WAIT));
 SCRIPT(test_T16_again, PASSIVE(O_MSS), CLOSE, OUT(F | A, 1, 1, 0), IN(A, 1, 2, 0), IN(F | A, 1, 2, 0), OUT(A, 2, 2, 0),
        STATE(TIME_WAIT), IN(F | A, 1, 2, 0, .dt = 40 * SEC), OUT(A, 2, 2, 0), QUIET(59 * SEC), STATE(TIME_WAIT),
        QUIET(2 * SEC), STATE(CLOSED));
@@ -170,6 +173,9 @@ SCRIPT(test_T22_burst, TIMEWAIT(O_MSS), NEW_SYN(5000, O_MSS, .burst = true), NEW
        SKIP(0), IN(A, 5001, 1, 0), STATE(ESTABLISHED), COUNT(2));
 SCRIPT(test_T22_2msl, TIMEWAIT(O_MSS), QUIET(59 * SEC), STATE(TIME_WAIT), QUIET(2 * SEC), STATE(CLOSED));
 
+/* RFC 9293 §3.10.7.4 fourth: the exception for a new SYN is not for SYN-ACKs (RFC 5961 §4). */
+SCRIPT(test_T22_syn_ack, TIMEWAIT(O_MSS), IN(S | A, 50000, 2, 0), OUT(A, 2, 102, 0), STATE(TIME_WAIT));
+
 /* RFC 1337 §2 figure 1, with fix F1. */
 SCRIPT(test_T23, TIMEWAIT(O_MSS), IN(A, 51, 1, 50), OUT(A, 2, 102, 0), IN(R, 102, 0, 0), IN(R | A, 102, 2, 0),
        STATE(TIME_WAIT), QUIET(SEC), STATE(TIME_WAIT));
@@ -201,6 +207,22 @@ SCRIPT(test_T24, LISTEN, CALL(syn_flood), IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | 
        STATE(ESTABLISHED), IN(A, 1, 1, 100), OUT(A, 1, 101, 0), GOT(100));
 SCRIPT(test_T24_forged, LISTEN, CALL(syn_flood), IN(A, 1, 12345, 0), OUT(R, 12345, 0, 0), IN(A, 1, 54321, 100),
        OUT(R, 54321, 0, 0));
+static const struct tcp_params few_syns = {
+	.max_conns = 8, .max_listeners = 1, .max_timewait = 8, .max_ooo_mbufs = 64, .max_syn = 1};
+
+/* A cookie holds what was agreed on: a segment no longer than the peer takes, scale, timestamps and SACK; it is good
+ * for that ISN of the peer's. */
+SCRIPT_WITH(test_T24_cookie_mss, &few_syns, LISTEN, CALL(syn_flood), IN(S, 0, 0, 0, .opt = O_MSS, .mss = 1300),
+	    OUT(S | A, 0, 1, 0), IN(A, 1, 1, 0), STATE(ESTABLISHED), COUNTER("syn_cookies_taken", 1), SEND(2440),
+	    OUT(A, 1, 1, 1220, .n = 2), IN(A, 1, 2441, 0));
+SCRIPT_WITH(test_T24_cookie_options, &few_syns, LISTEN, CALL(syn_flood),
+	    IN(S, 0, 0, 0, .opt = O_MSS | O_TS | O_WS | O_SACK, .ws = 5),
+	    OUT(S | A, 0, 1, 0, .opt = O_TS | O_WS | O_SACK), IN(A, 1, 1, 0, .wnd = 91), STATE(ESTABLISHED),
+	    COUNTER("syn_cookies_taken", 1), PUSH(5000), OUT(A, 1, 1, 1448, .n = 2, .opt = O_TS), QUIET(50 * MS),
+	    IN(A, 101, 1, 100, .wnd = 91), OUT(A, 2897, 1, 0, .sack = {{101, 201}}));
+SCRIPT_WITH(test_T24_cookie_isn, &few_syns, LISTEN, CALL(syn_flood), IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0),
+	    IN(A, 1001, 1, 100), OUT(R, 1, 0, 0), IN(A, 1, 1, 100), OUT(A, 1, 101, 0), STATE(ESTABLISHED),
+	    COUNTER("syn_cookies_taken", 1));
 /* What is half open ends by itself. */
 SCRIPT(test_T24_expires, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0), OUT(S | A, 0, 1, 0, .dt = SEC),
        OUT(S | A, 0, 1, 0, .dt = 2 * SEC), SKIP(600 * SEC), COUNT(0));
@@ -217,6 +239,11 @@ main(void)
 		cmocka_unit_test(test_T16),
 		cmocka_unit_test(test_T16_with_text),
 		cmocka_unit_test(test_T16_again),
+		cmocka_unit_test(test_T16_text_behind),
+		cmocka_unit_test(test_T22_syn_ack),
+		cmocka_unit_test(test_T24_cookie_mss),
+		cmocka_unit_test(test_T24_cookie_options),
+		cmocka_unit_test(test_T24_cookie_isn),
 		cmocka_unit_test(test_T17),
 		cmocka_unit_test(test_T18),
 		cmocka_unit_test(test_T18_syn_lost),

@@ -280,6 +280,8 @@ SCRIPT(test_T35, PASSIVE(O_MSS), HOLD, IN(A, 1, 1, 100), OUT(A, 1, 101, 0), RELE
        OUT(R, 1, 101, 0, .any = ANY_FLAGS), COUNT(0));
 SCRIPT(test_T35_all_read, PASSIVE(O_MSS), IN(A, 1, 1, 100), OUT(A, 1, 101, 0), CLOSE, OUT(F | A, 1, 101, 0), RELEASE,
        IN(F | A, 101, 2, 0), OUT(A, 2, 102, 0), COUNT(0));
+SCRIPT(test_T35_behind_fin, PASSIVE(O_MSS), HOLD, CLOSE, OUT(F | A, 1, 1, 0), IN(A, 1, 2, 100), OUT(A, 2, 101, 0),
+       STATE(FIN_WAIT_2), RELEASE, OUT(R, 2, 101, 0, .any = ANY_FLAGS), COUNT(0));
 /* Text after that is for nobody: RST (RFC 1122 §4.2.2.13). */
 SCRIPT(test_T35_late_text, PASSIVE(O_MSS), CLOSE, OUT(F | A, 1, 1, 0), IN(A, 1, 2, 0), RELEASE, IN(A, 1, 2, 100),
        OUT(R, 2, 1, 0, .any = ANY_FLAGS | ANY_ACK), COUNT(0));
@@ -304,31 +306,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_T25),
-		cmocka_unit_test(test_T26),
-		cmocka_unit_test(test_T26_exhausted),
-		cmocka_unit_test(test_T27),
-		cmocka_unit_test(test_T27_data),
-		cmocka_unit_test(test_T27_syn_timed_out),
-		cmocka_unit_test(test_T28),
-		cmocka_unit_test(test_T28_reneging),
-		cmocka_unit_test(test_T29),
-		cmocka_unit_test(test_T30),
-		cmocka_unit_test(test_T31),
-		cmocka_unit_test(test_T31_off),
-		cmocka_unit_test(test_T32),
-		cmocka_unit_test(test_T32_syn),
-		cmocka_unit_test(test_T32_pmtu),
-		cmocka_unit_test(test_T32_pmtu_tiny),
-		cmocka_unit_test(test_T33),
-		cmocka_unit_test(test_T34),
-		cmocka_unit_test(test_T34_reset),
-		cmocka_unit_test(test_T35),
-		cmocka_unit_test(test_T35_all_read),
-		cmocka_unit_test(test_T35_late_text),
-		cmocka_unit_test(test_T36),
-		cmocka_unit_test(test_T36_window_0),
-		cmocka_unit_test(test_T36_behind_data),
+		cmocka_unit_test(test_T25),           cmocka_unit_test(test_T26),
+		cmocka_unit_test(test_T26_exhausted), cmocka_unit_test(test_T27),
+		cmocka_unit_test(test_T27_data),      cmocka_unit_test(test_T27_syn_timed_out),
+		cmocka_unit_test(test_T28),           cmocka_unit_test(test_T28_reneging),
+		cmocka_unit_test(test_T29),           cmocka_unit_test(test_T30),
+		cmocka_unit_test(test_T31),           cmocka_unit_test(test_T31_off),
+		cmocka_unit_test(test_T32),           cmocka_unit_test(test_T32_syn),
+		cmocka_unit_test(test_T32_pmtu),      cmocka_unit_test(test_T32_pmtu_tiny),
+		cmocka_unit_test(test_T33),           cmocka_unit_test(test_T34),
+		cmocka_unit_test(test_T34_reset),     cmocka_unit_test(test_T35),
+		cmocka_unit_test(test_T35_all_read),  cmocka_unit_test(test_T35_behind_fin),
+		cmocka_unit_test(test_T35_late_text), cmocka_unit_test(test_T36),
+		cmocka_unit_test(test_T36_window_0),  cmocka_unit_test(test_T36_behind_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "domain.h"
 #include "env.h"
 #include "iw_time.h"
 #include "pair.h"
@@ -428,6 +429,30 @@ test_no_memory(void **state)
 	close_world();
 }
 
+/* Windows share the places of registrations, which come by the thousand. */
+static void
+test_no_memory_for_windows(void **state)
+{
+	static struct iw_mw *mw[3 * DOMAIN_CHUNK + 1];
+	uint32_t n = 0;
+	int err = 0;
+
+	(void)state;
+	open_world(false);
+	while (n < 3 * DOMAIN_CHUNK && err == 0) {
+		iw_env_alloc_fuse = 1;
+		mw[n] = iw_mw_create(e, pd, &err);
+		n += mw[n] != NULL;
+	}
+	assert_int_equal(err, -IW_E_NOMEM);
+	iw_env_alloc_fuse = 0;
+	mw[n] = iw_mw_create(e, pd, &err);
+	assert_non_null(mw[n]);
+	for (uint32_t i = 0; i <= n; i++)
+		assert_int_equal(iw_mw_destroy(mw[i]), 0);
+	close_world();
+}
+
 static void
 test_names(void **state)
 {
@@ -447,8 +472,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_null),  cmocka_unit_test(test_destroyed),    cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_posts), cmocka_unit_test(test_shared_posts), cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_null),
+		cmocka_unit_test(test_destroyed),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_posts),
+		cmocka_unit_test(test_shared_posts),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_no_memory_for_windows),
 		cmocka_unit_test(test_names),
 	};
 

@@ -17,6 +17,7 @@
 #include "sim.h"
 
 #define PORT 4420
+#define MORE 3
 #define FRAMES 14 /* of a whole connection, about */
 
 static uint32_t cycles = 2000;
@@ -69,7 +70,8 @@ static const struct race races[] = {
 	{"abrupt disconnect in ACCEPTED", 0, {{0}, {ON(CONNECT_REQUEST) = ACCEPT | ABRUPT}}, 0},
 	{"disconnect in CONN_RECV means nothing", 0, {{ON(CONNECT_REPLY) = DISCONNECT}, {ON(CONNECT_REQUEST) = DISCONNECT | ACCEPT | LATER}}, 0},
 	{"reject with private data, then close", 0, {{0}, {ON(CONNECT_REQUEST) = REJECT | DESTROY}}, 0},
-	{"SYN-ACK after a local abort", DESTROY, {{0}, {ON(CONNECT_REQUEST) = ACCEPT}}, 0},
+	{"SYN-ACK after a local abort", DESTROY, {{0}, {ON(CONNECT_REQUEST) = ACCEPT}}, 60 * IW_US},
+	{"RST after a local abort", NOBODY | DESTROY, {{0}, {0}}, 60 * IW_US},
 	{"given up behind the Request", DISCONNECT, {{0}, {ON(CONNECT_REQUEST) = ACCEPT}}, 200 * IW_US},
 	{"connect and give up in one breath", DISCONNECT, {{0}, {ON(CONNECT_REQUEST) = ACCEPT}}, 0},
 	{"graceful, then abrupt", 0, {{ON(CONNECT_REPLY) = SEND | DISCONNECT | ABRUPT}, {ON(CONNECT_REQUEST) = ACCEPT, ON(DISCONNECT) = ABRUPT}}, 0},
@@ -363,8 +365,11 @@ flap(uint64_t since_ns)
 static void
 run_race(const struct race *r)
 {
-	uint64_t begun = sim.now_ns, end = begun + 30 * IW_SEC;
+	uint64_t begun, end;
 
+	sim_run(&sim, IW_US); /* engines know what time it is */
+	begun = sim.now_ns;
+	end = begun + 30 * IW_SEC;
 	prepare(r);
 	open_connection(r);
 	while (sim.now_ns < end && !(is_over(&hosts[0]) && is_over(&hosts[1]) && !hosts[1].accept_at)) {
@@ -436,16 +441,27 @@ static void
 sweep(uint32_t burst)
 {
 	open_net(burst);
-	for (size_t r = 0; r < RACES; r++)
-		for (uint32_t k = 0; k <= FRAMES; k++)
+	for (size_t r = 0; r < RACES; r++) {
+		uint64_t frames = 0;
+
+		/* Each frame of a run without faults, and those that the first faults bring about. */
+		for (uint32_t k = 0; k <= frames + MORE; k++)
 			for (uint32_t fault = 0; fault < (k ? 3 : 1); fault++) {
+				const uint64_t before = sim.sent;
+
 				sim.drop_nth = fault == 0 ? k : 0;
 				sim.dup_nth = fault == 1 ? k : 0;
 				sim.late_nth = fault == 2 ? k : 0;
 				if (getenv("IW_VERBOSE"))
 					print_message("%s, fault %u at frame %u\n", races[r].name, fault, k);
 				run_race(&races[r]);
+				if (!k)
+					frames = sim.sent - before;
 			}
+		assert_true(frames > 0 || races[r].start & DISCONNECT); /* what is given up in one breath */
+		if (getenv("IW_VERBOSE"))
+			print_message("%s: %u frames\n", races[r].name, (unsigned)frames);
+	}
 	close_net();
 }
 

@@ -86,7 +86,9 @@ int iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *ad
 
 /* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and unused; it moves to RTS
  * before CONNECT_REPLY(0).  -IW_E_INVAL (arguments, states), -IW_E_STALE (id, qp), -IW_E_TOOBIG (private data),
- * -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
+ * -IW_E_ADDRINUSE (local_port leads to this peer already; or somebody else has our address), -IW_E_ADDRNOTAVAIL (every
+ * other port leads there, too), -IW_E_HOSTUNREACH (no address of ours for this peer, or it is none of a host),
+ * -IW_E_NOMEM. */
 int iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
 		  const struct iw_cm_attr *attr);
 

@@ -50,6 +50,7 @@ struct iw_engine_params {
 	uint32_t num_mbufs;        /* for the pools it makes; 0: 8191, and one for each descriptor */
 	uint16_t rx_ring, tx_ring; /* descriptors; 0: 1024 */
 	bool rx_interrupts;        /* ask the port for them, for iw_engine_arm(); not all have them */
+	bool no_tso;               /* do not let the port cut frames into segments (TSO), where it can */
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
 	bool profile_datacenter;   /* RTO floor 5 ms, DCTCP: for switches that mark early, and both ends alike */
 	uint32_t fpdu_timeout_ms;  /* for an FPDU that a peer has begun to be finished, else its stream is reset; should

@@ -107,6 +107,15 @@ sink_credit(const struct peer *p, const struct link *l)
 	return UINT64_MAX;
 }
 
+static uint64_t now_ns;
+
+uint64_t
+iw_engine_now(const struct iw_engine *engine)
+{
+	(void)engine;
+	return now_ns;
+}
+
 static int
 setup(void **state)
 {
@@ -218,6 +227,44 @@ test_no_room_for_the_read(void **state)
 	outflow_end(&f);
 }
 
+/* A rate limit: the burst at once, then as time goes, whatever the unit; the last Read waits for nobody. */
+static void
+test_rate_limit(void **state)
+{
+	static const struct {
+		char units;
+		double rate;
+		uint32_t in_10_ms;
+	} rows[] = {{'p', 1050, 10}, {'M', 5, 12}, {'g', 0.04, 12}, {0, 0.04, 12}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outflow f;
+
+		setup(NULL);
+		options.rate_limit = rows[i].rate;
+		options.rate_units = rows[i].units;
+		options.burst = 3;
+		options.tx_depth = 64;
+		now_ns = 1000000;
+		assert_true(outflow_begin(&f, &peer, 4096, 30));
+		assert_true(outflow_turn(&f));
+		assert_true(outflow_turn(&f));
+		assert_int_equal(f.posted, 3);
+		now_ns += 10000000;
+		assert_true(outflow_turn(&f));
+		assert_int_equal(f.posted, 3 + rows[i].in_10_ms);
+		now_ns += 1000000000;
+		assert_true(outflow_turn(&f));
+		assert_int_equal(f.posted, 60);
+		for (uint32_t q = 0; q < QPS; q++)
+			complete(q, last_read(&qps[q]));
+		assert_true(outflow_turn(&f));
+		assert_true(outflow_is_over(&f));
+		outflow_end(&f);
+	}
+}
+
 /* A request that failed ends the run with an error. */
 static void
 test_failed_request(void **state)
@@ -243,6 +290,7 @@ main(void)
 		cmocka_unit_test_setup(test_stopped, setup),
 		cmocka_unit_test_setup(test_no_room_for_the_read, setup),
 		cmocka_unit_test_setup(test_failed_request, setup),
+		cmocka_unit_test_setup(test_rate_limit, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

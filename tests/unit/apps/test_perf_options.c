@@ -123,6 +123,12 @@ test_words(void **state)
 	assert_string_equal(o.json_file, "x");
 	assert_true(parse("-b", &o));
 	assert_true(o.both_ways);
+	assert_true(parse("-w 100.5 -y 0.25 --rate_limit 3 --rate_units M --burst_size 7", &o));
+	assert_string_equal(captured.text, "");
+	assert_true(o.limit_bw == 100.5 && o.limit_rate == 0.25 && o.rate_limit == 3 && o.rate_units == 'M' &&
+		    o.burst == 7);
+	assert_true(parse("--rate_limit 1", &o));
+	assert_int_equal(o.burst, 128); /* as many as are under way */
 	assert_true(parse("--run_infinitely -N", &o));
 	assert_true(o.forever && o.no_peak);
 	assert_true(!parse("--verb atomic -b", &o));
@@ -198,6 +204,14 @@ test_errors(void **state)
 		{"--test lat -b", "-b: latency"},
 		{"--verb atomic -s 16", "an atomic has eight octets"},
 		{"--run_infinitely -n 10", "--run_infinitely"},
+		{"--run_infinitely -w 1", "--run_infinitely: neither -w nor -y"},
+		{"-w fast", "-w fast: a number above 0"},
+		{"-y 0", "-y 0: a number above 0"},
+		{"--rate_limit 5g", "--rate_limit 5g: a number above 0"},
+		{"--rate_units k", "--rate_units k: g (Gb/s), M (MiB/s) or p"},
+		{"--burst_size 2", "--burst_size: only with --rate_limit"},
+		{"--rate_limit 1 -b", "--rate_limit: not with -b"},
+		{"--test lat -w 1", "for bandwidth only"},
 		{"--test conn -q 65", "--test conn: -q"},
 		{"-t 0", "-t 0"},
 		{"-t 16385", "-t 16385"},

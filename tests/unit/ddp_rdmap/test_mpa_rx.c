@@ -210,6 +210,41 @@ test_B3_three_way_cuts(void **state)
 	}
 }
 
+/* A CRC that came with a view is believed where the FPDU is all of the view, and there only. */
+static void
+test_crc_of_a_view(void **state)
+{
+	static const struct {
+		uint32_t fpdus;
+		bool has_crc;
+		uint32_t crc, taken, whole;
+	} cases[] = {
+		{1, false, 0, 1, 1}, {1, true, IW_CRC32C_SEALED, 1, 1}, {1, true, 1, 0, 1}, {2, true, 1, 2, 0},
+		{2, false, 0, 2, 0},
+	};
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct iw_view v = {.crc = cases[i].crc, .has_crc = cases[i].has_crc};
+		struct mpa_rx_result r;
+		struct pair p;
+		uint8_t f[64];
+
+		pair_open(&p, &(struct pair_opts){.ird = 1});
+		for (uint32_t n = 0; n < cases[i].fpdus; n++)
+			v.len += pair_fpdu(f + v.len, &h, NULL, 0);
+		v.m = mbuf_of(&p, f, v.len);
+		r = mpa_rx(p.a.qp, &v, 1, 16, p.now_ns);
+		assert_int_equal(r.whole, cases[i].whole);
+		assert_int_equal(p.a.qp->rx_fpdus, cases[i].taken);
+		assert_int_equal(iw_qp_state(p.a.qp), cases[i].taken ? IW_QP_RTS : IW_QP_TERMINATE);
+		rte_pktmbuf_free(v.m);
+		rdmap_quiescent(p.a.rdmap);
+		pair_close(&p);
+	}
+}
+
 /* B1: every length with every opcode as the very first FPDU (B4): an answer by the rules, never an access. */
 static void
 test_B1_lengths_and_opcodes(void **state)
@@ -249,7 +284,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_F1_every_bit),           cmocka_unit_test(test_F9_crc_off),
 		cmocka_unit_test(test_B8_need_and_budget),     cmocka_unit_test(test_B3_three_way_cuts),
-		cmocka_unit_test(test_B1_lengths_and_opcodes),
+		cmocka_unit_test(test_B1_lengths_and_opcodes), cmocka_unit_test(test_crc_of_a_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,39 @@ test_S1_S2_who(void **state)
 	tear_down(&f);
 }
 
+/* What granted the last one answers as a search would: for its own STag, for another one, and when it is gone. */
+static void
+test_again(void **state)
+{
+	struct fixture f;
+	struct mr_user user, alien;
+	const struct iw_mr *seen = NULL;
+	struct iw_mr *mr[2];
+	uintptr_t at;
+
+	(void)state;
+	set_up(&f);
+	at = (uintptr_t)f.mem;
+	user = (struct mr_user){.domain = f.d, .pd = f.pd, .serial = 5};
+	alien = (struct mr_user){.domain = f.d, .pd = f.other, .serial = 5};
+	for (int i = 0; i < 2; i++)
+		mr[i] = iw_mr_reg(f.pd, f.mem, LEN, IW_REMOTE_READ, NULL);
+	for (int i = 0; i < 6; i++) {
+		assert_true(mr_get_again(&user, iw_mr_lkey(mr[i / 2 % 2]), at, LEN, &seen));
+		assert_ptr_equal(seen, mr[i / 2 % 2]);
+	}
+	assert_false(mr_get_again(&alien, iw_mr_lkey(mr[0]), at, 1, &seen));
+	assert_false(mr_get_again(&user, iw_mr_lkey(mr[0]), at, LEN + 1, &seen));
+	assert_false(mr_get_again(&user, iw_mr_lkey(mr[0]), at - 1, 1, &seen));
+	assert_false(mr_get_again(&user, iw_mr_lkey(mr[0]), UINT64_MAX, 2, &seen));
+	assert_true(mr_get_again(&user, iw_mr_lkey(mr[0]), at, 1, &seen));
+	at = iw_mr_lkey(mr[0]);
+	assert_int_equal(iw_mr_dereg(mr[0]), 0);
+	assert_false(mr_get_again(&user, (uint32_t)at, (uintptr_t)f.mem, 1, &seen));
+	assert_int_equal(iw_mr_dereg(mr[1]), 0);
+	tear_down(&f);
+}
+
 /* B21: a length of 0 grants nothing. */
 static void
 test_B21_zero_length(void **state)
@@ -205,9 +238,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_S4_bounds),      cmocka_unit_test(test_S7_rights),
-		cmocka_unit_test(test_S1_S2_who),      cmocka_unit_test(test_B21_zero_length),
-		cmocka_unit_test(test_R10_invalidate), cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(test_S4_bounds),       cmocka_unit_test(test_S7_rights),
+		cmocka_unit_test(test_S1_S2_who),       cmocka_unit_test(test_again),
+		cmocka_unit_test(test_B21_zero_length), cmocka_unit_test(test_R10_invalidate),
+		cmocka_unit_test(test_bad_arguments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fetching ahead (qp_ahead.h): changes nothing, and any handle will do. */
-#include "qp_ahead.h"
+/* Fetching ahead (qp_ahead.h): the lines that a receive is about to need, nothing that is not the QP's; changes
+ * nothing, and any handle will do.  What is fetched cannot be seen, so the source is compiled in here, and each line is
+ * noted. */
+#include <rte_mbuf.h>
+#include <stdbool.h>
+
+static void note(const void *line);
+#define __builtin_prefetch(line, ...) note(line)
+#include "qp_ahead.c"
+#undef __builtin_prefetch
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +23,27 @@
 #include "rdmap_ctx.h"
 
 #define RECVS 4
+#define LINES 64
+
+static const char *noted[LINES];
+static uint32_t noted_n;
+
+static void
+note(const void *line)
+{
+	assert_true(noted_n < LINES);
+	noted[noted_n++] = line;
+}
+
+/* Some line that was fetched holds this octet. */
+static bool
+is_fetched(const void *octet)
+{
+	for (uint32_t i = 0; i < noted_n; i++)
+		if ((uintptr_t)noted[i] / 64 == (uintptr_t)octet / 64)
+			return true;
+	return false;
+}
 
 /* All that a step looks at, as it was. */
 struct snapshot {
@@ -40,6 +69,7 @@ take(struct snapshot *s, const struct rdmap *rdmap, const struct iw_qp *qp)
 static void
 look_ahead(const struct rdmap *rdmap, uint32_t handle)
 {
+	noted_n = 0;
 	for (int step = 0; step < QP_AHEAD_STEPS; step++)
 		qp_ahead(rdmap, handle, (enum qp_ahead_step)step);
 	for (int step = QP_AHEAD_STEPS - 1; step >= 0; step--)
@@ -128,6 +158,56 @@ test_changes_nothing(void **state)
 	}
 }
 
+static void
+fetch(const struct pair *p, enum qp_ahead_step step)
+{
+	noted_n = 0;
+	qp_ahead(p->b.rdmap, qp_handle(p->b.qp), step);
+}
+
+/* Each step fetches what the next one and the receive will read: the whole QP; the head of its receive queue; the
+ * request that comes next, wherever it stands in the ring. */
+static void
+test_fetches_what_is_needed(void **state)
+{
+	(void)state;
+	for (uint32_t used = 0; used < 2 * RECVS; used++) {
+		const struct pair_opts o = opts();
+		const struct wr_recv *next;
+		struct pair p;
+
+		pair_open(&p, &o);
+		for (uint64_t i = 0; i < used; i++) {
+			assert_int_equal(pair_recv(&p.b, i, NULL, 0, 0), 0);
+			assert_int_equal(pair_send(&p.a, i, NULL, 0, 0, 0), 0);
+			pair_pump(&p);
+			assert_int_equal(pair_wc(&p.b).wr_id, i);
+		}
+		post_one(&p);
+		fetch(&p, QP_AHEAD_QP);
+		for (size_t at = 0; at < sizeof(*p.b.qp); at += 64)
+			assert_true(is_fetched((const char *)p.b.qp + at));
+		fetch(&p, QP_AHEAD_QUEUE);
+		assert_true(is_fetched(p.b.qp->rq));
+		assert_true(is_fetched(&p.b.qp->rq->shared));
+		fetch(&p, QP_AHEAD_RECV);
+		next = &p.b.qp->rq->wr[used % RECVS];
+		assert_true(is_fetched(next));
+		assert_true(is_fetched(&next->sge[1]));
+		pair_close(&p);
+	}
+}
+
+/* Of what is gone no memory is touched, but the place of a handle that was once given out. */
+static void
+expect_no_queue(const struct rdmap *rdmap, uint32_t handle)
+{
+	noted_n = 0;
+	qp_ahead(rdmap, handle, QP_AHEAD_QUEUE);
+	qp_ahead(rdmap, handle, QP_AHEAD_RECV);
+	assert_int_equal(noted_n, 0);
+}
+
 /* Messages go on as if nobody had looked: each receive once, in its order. */
 static void
 test_messages_between_looks(void **state)
@@ -169,8 +249,10 @@ test_any_handle(void **state)
 				    IW_POOL_INDEX_MASK,
 				    (uint32_t)~IW_POOL_INDEX_MASK,
 				    UINT32_MAX};
-	for (uint32_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
+	for (uint32_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
 		expect_nothing_changes(p.b.rdmap, p.b.qp, handles[i]);
+		expect_no_queue(p.b.rdmap, handles[i]);
+	}
 	pair_close(&p);
 }
 
@@ -194,6 +276,7 @@ test_destroyed(void **state)
 	qp_destroy(qp);
 	assert_null(qp_at(p.b.rdmap, stale));
 	expect_nothing_changes(p.b.rdmap, p.b.qp, stale);
+	expect_no_queue(p.b.rdmap, stale);
 	qp = qp_create(p.b.rdmap, p.b.pd, &attr, &err);
 	assert_int_equal(err, 0);
 	assert_int_not_equal(qp_handle(qp), stale);
@@ -232,8 +315,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes_nothing), cmocka_unit_test(test_messages_between_looks),
-		cmocka_unit_test(test_any_handle),      cmocka_unit_test(test_destroyed),
+		cmocka_unit_test(test_changes_nothing),
+		cmocka_unit_test(test_fetches_what_is_needed),
+		cmocka_unit_test(test_messages_between_looks),
+		cmocka_unit_test(test_any_handle),
+		cmocka_unit_test(test_destroyed),
 		cmocka_unit_test(test_shared_queue),
 	};
 

@@ -9,8 +9,10 @@
 
 #include <cmocka.h>
 
+#include "domains.h"
 #include "iw_addr.h"
 #include "iw_time.h"
+#include "mbufpool.h"
 #include "pair.h"
 
 static struct sim sim;
@@ -195,6 +197,133 @@ test_attributes(void **state)
 	assert_int_equal(iw_cm_destroy(e, id), 0);
 }
 
+/* For its next frame. */
+static void
+no_mbuf(int host)
+{
+	mbufpool_set_fuse(sim.host[host].ctl_pool, 1);
+	mbufpool_set_fuse(sim.host[host].data_pool, 1);
+}
+
+/* Nothing is changed by a connect for which there is no mbuf, or no port to leave by. */
+static void
+test_connect_short(void **state)
+{
+	struct iw_cm_attr attr = {.local_port = 5000};
+	struct iw_addr to = sim_addr(1, 4000), everybody = iw_addr_from_v4(0xe0000001, 4000);
+	iw_cm_id id = iw_cm_create(e, nothing, NULL), other = iw_cm_create(e, nothing, NULL);
+	struct iw_qp *qp = iw_qp_create(
+		e, pair.end[0].pd, &(struct iw_qp_attr){.send_cq = pair.end[0].cq, .recv_cq = pair.end[0].cq}, NULL);
+
+	(void)state;
+	no_mbuf(0);
+	assert_int_equal(iw_cm_connect(e, id, &to, pair.end[0].qp, &attr), -IW_E_NOMEM);
+	assert_int_equal(iw_cm_connect(e, id, &to, pair.end[0].qp, &attr), 0);
+	assert_int_equal(iw_cm_connect(e, other, &to, qp, &attr), -IW_E_ADDRINUSE);
+	assert_int_equal(iw_cm_connect(e, other, &everybody, qp, &attr), -IW_E_HOSTUNREACH);
+	assert_int_equal(iw_cm_state(e, other), IW_CM_IDLE);
+	assert_int_equal(iw_qp_state(qp), IW_QP_IDLE);
+	attr.local_port++;
+	assert_int_equal(iw_cm_connect(e, other, &to, qp, &attr), 0);
+	assert_int_equal(iw_cm_destroy(e, id), 0);
+	assert_int_equal(iw_cm_destroy(e, other), 0);
+	assert_int_equal(iw_qp_destroy(qp), 0);
+}
+
+/* Every port of the ephemeral ones leads to that peer; another peer is not concerned. */
+static void
+test_connect_ports_exhausted(void **state)
+{
+	struct engine_params params = {
+		.nif.mtu = 1500, .max_conns = 32770, .max_qps = 4, .max_cm_ids = 4, .tcp.max_flights = 32770};
+	struct iw_addr any = {0}, to = sim_addr(1, 4000), elsewhere = sim_addr(1, 4001);
+	static struct sim many;
+	struct iw_qp_attr attr = {.sq_depth = 4, .rq_depth = 4};
+	struct iw_engine *full;
+	struct iw_pd *pd;
+	struct iw_cq *cq;
+	struct iw_qp *qp;
+	uint32_t conn;
+	iw_cm_id id;
+
+	(void)state;
+	sim_init_params(&many, 1, 1, &params);
+	full = many.host[0].engine;
+	pd = iw_pd_create(many.host[0].domain);
+	cq = attr.send_cq = attr.recv_cq = iw_cq_create(full, 16, NULL, NULL);
+	qp = iw_qp_create(full, pd, &attr, NULL);
+	id = iw_cm_create(full, nothing, NULL);
+	while (tcp_open(full->tcp, &any, &to, NULL, 5, many.now_ns, &conn) == 0)
+		;
+	assert_int_equal(iw_cm_connect(full, id, &to, qp, NULL), -IW_E_ADDRNOTAVAIL);
+	assert_int_equal(iw_cm_state(full, id), IW_CM_IDLE);
+	assert_int_equal(iw_cm_connect(full, id, &elsewhere, qp, NULL), 0);
+	assert_int_equal(iw_cm_destroy(full, id), 0);
+	assert_int_equal(iw_qp_destroy(qp), 0);
+	tcp_abort_all(full->tcp, many.now_ns);
+	sim_run(&many, 10 * IW_MS);
+	assert_int_equal(iw_cq_destroy(cq), 0);
+	assert_int_equal(iw_pd_destroy(pd), 0);
+	engine_destroy(full);
+	domains_put(many.host[0].domain);
+	mbufpool_destroy(many.host[0].data_pool);
+	mbufpool_destroy(many.host[0].ctl_pool);
+}
+
+/* Answers that cannot be given leave the request where it is. */
+static int
+answer_wrongly(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	static const uint8_t data[IW_MAX_PRIVATE];
+	struct iw_cm_attr longer = {.private_data = data, .private_len = 509};
+	struct iw_engine *theirs = sim.host[1].engine;
+	bool *asked = context;
+
+	if (event->type != IW_CM_CONNECT_REQUEST)
+		return 0;
+	assert_int_equal(iw_cm_accept(theirs, id, pair.end[1].qp, &longer), -IW_E_TOOBIG);
+	assert_int_equal(iw_cm_reject(theirs, id, data, 509), -IW_E_TOOBIG);
+	no_mbuf(1);
+	assert_int_equal(iw_cm_accept(theirs, id, pair.end[1].qp, NULL), -IW_E_NOMEM);
+	no_mbuf(1);
+	assert_int_equal(iw_cm_reject(theirs, id, data, 2), -IW_E_NOMEM);
+	assert_int_equal(iw_qp_state(pair.end[1].qp), IW_QP_IDLE);
+	assert_int_equal(iw_cm_reject(theirs, id, "no", 2), 0);
+	*asked = true;
+	return 1; /* it is done with */
+}
+
+static int
+note_reply(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct iw_cm_event *reply = context;
+
+	*reply = *event;
+	assert_int_equal(event->private_len, 2);
+	assert_memory_equal(event->private_data, "no", 2);
+	return 0;
+}
+
+static void
+test_answers_short(void **state)
+{
+	struct iw_engine *theirs = sim.host[1].engine;
+	struct iw_addr to = sim_addr(1, 4000);
+	struct iw_cm_event reply = {0};
+	bool asked = false;
+	iw_cm_id listener = iw_cm_create(theirs, answer_wrongly, &asked), id = iw_cm_create(e, note_reply, &reply);
+
+	(void)state;
+	assert_int_equal(iw_cm_listen(theirs, listener, &to, 1), 0);
+	assert_int_equal(iw_cm_connect(e, id, &to, pair.end[0].qp, NULL), 0);
+	sim_run(&sim, IW_SEC);
+	assert_true(asked);
+	assert_int_equal(reply.type, IW_CM_CONNECT_REPLY);
+	assert_int_equal(reply.status, -IW_E_CONNREFUSED);
+	assert_int_equal(iw_cm_destroy(e, id), 0);
+	assert_int_equal(iw_cm_destroy(theirs, listener), 0);
+}
+
 /* The longest private data of each revision gets through (RFC 5044 7.1, RFC 6581 4). */
 static void
 test_longest_private_data(void **state)
@@ -273,9 +402,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_no_engine),      TEST(test_stale),      TEST(test_table_full),           TEST(test_listen),
-		TEST(test_listeners_full), TEST(test_attributes), TEST(test_longest_private_data), TEST(test_connect),
+		TEST(test_no_engine),
+		TEST(test_stale),
+		TEST(test_table_full),
+		TEST(test_listen),
+		TEST(test_listeners_full),
+		TEST(test_attributes),
+		TEST(test_longest_private_data),
+		TEST(test_connect),
 		TEST(test_names),
+		TEST(test_connect_short),
+		TEST(test_answers_short),
+		cmocka_unit_test(test_connect_ports_exhausted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,6 +204,43 @@ test_heads(void **state)
 	}
 }
 
+/* One frame of several segments, as DPDK wants it (rte_mbuf_core.h, RTE_MBUF_F_TX_TCP_SEG); the port is asked for no
+ * more than it said. */
+static void
+test_grown_frame(void **state)
+{
+	struct bytes b = hex(TCP);
+	struct net_route r = route_to(0x0a000002);
+	struct net_tso tso = {.segments = 3, .octets = 150, .segsz = 100};
+	struct net_head head;
+	struct rte_mbuf *m;
+
+	(void)state;
+	assert_int_equal(net_tso(net, &r), 1);
+	nif.tx_ip_cksum = nif.tx_tcp_cksum = true;
+	nif.tx_tso = 44;
+	nif.tx_tso_ipv4_only = true;
+	again();
+	r = route_to(0x0a000002);
+	assert_int_equal(net_tso(net, &r), 44);
+	rx_hex(OURS PEER "0806" ARP_REQUEST PEER PEER_IP "000000000000" OUR_IP);
+	rte_pktmbuf_free(drain_one());
+	m = packet(pool, b.b, 120);
+	tso.more = packet(pool, b.b, 100);
+	tso.more->next = packet(pool, b.b, 50);
+	assert_int_equal(net_tx_first(net, m, &r, NET_PROTO_TCP, 0, now, &head), 0);
+	net_tx_grow(m, &head, &tso);
+	assert_ptr_equal(drain_one(), m);
+	assert_int_equal(m->nb_segs, 3);
+	assert_int_equal(m->pkt_len, 34 + 120 + 150);
+	assert_int_equal(m->data_len, 34 + 120);
+	assert_int_equal(m->tso_segsz, 100);
+	assert_int_equal(m->l2_len + m->l3_len + m->l4_len, 54);
+	assert_true(m->ol_flags & RTE_MBUF_F_TX_TCP_SEG && m->ol_flags & RTE_MBUF_F_TX_IP_CKSUM);
+	assert_memory_equal(rte_pktmbuf_mtod_offset(m, void *, 14), hex("4500 0122").b, 4);
+	rte_pktmbuf_free(m);
+}
+
 /* A head is for a queue with room. */
 static void
 test_head_and_queue_full(void **state)
@@ -385,6 +422,7 @@ main(void)
 		T(test_offloads),
 		T(test_heads),
 		T(test_head_and_queue_full),
+		T(test_grown_frame),
 		T(test_one_reference_is_consumed),
 		T(test_mtu),
 		T(test_queue_full),

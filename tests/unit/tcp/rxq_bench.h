@@ -68,11 +68,18 @@ packet(uint32_t len, uint8_t fill, uint32_t cut)
 	return head;
 }
 
+/* Puts a packet of packet() in. */
+static inline struct tcp_rxq_added
+put(struct tcp_rxq *to, struct rte_mbuf *m, uint32_t len, uint32_t seq, uint32_t edge)
+{
+	return tcp_rxq_add(to, &p, &(struct iw_view){.m = m, .off = HDR, .len = len}, seq, edge);
+}
+
 /* Content is a function of the sequence number. */
 static inline struct tcp_rxq_added
 add(struct tcp_rxq *to, uint32_t seq, uint32_t len)
 {
-	return tcp_rxq_add(to, &p, packet(len, (uint8_t)seq, ROOM), HDR, len, seq, to->nxt + (1u << 20));
+	return put(to, packet(len, (uint8_t)seq, ROOM), len, seq, to->nxt + (1u << 20));
 }
 
 /* Reads and takes away n octets and compares them with their sequence numbers. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bursts of segments (tcp_face.h, tcp_rx_burst()): any number up to TCP_RX_BURST, for whomever, each processed as if
  * it had come alone and behind the one before it. */
+#include "crc32c.h"
 #include "tcpscript.h"
 
 #define HOST(x) ((x)->sim.h[0].tcp)
@@ -282,6 +283,70 @@ test_ended_within_a_burst(void **state)
 	tear_down(&b);
 }
 
+/* A segment as long as no frame of this link, as it would come out of net. */
+static struct tcp_rx_in *
+put_long(struct burst *b, uint32_t len)
+{
+	struct tcp_rx_in *in = put(b, 0, TCP_ACK, b->seq[0], 1);
+	struct host *peer = &b->x.sim.h[1];
+	struct rte_mbuf *m = sim_mbuf(peer, b->seq[0] - (SCRIPT_ISS + 1), len);
+	struct tcp_seg seg = script_seg(&b->x, TCP_ACK, b->seq[0], b->ack[0]);
+	uint32_t sum;
+
+	rte_pktmbuf_free(in->m);
+	b->seq[0] += len;
+	tcp_hdr_push(m, &seg);
+	in->m = m;
+	in->pkt.l3_off = in->pkt.l4_off = 0;
+	in->pkt.l4_len = rte_pktmbuf_pkt_len(m);
+	in->pkt.pseudo_sum = net_pseudo_sum(peer->net, &in->pkt.src, &in->pkt.dst, 6, in->pkt.l4_len);
+	sum = iw_cksum_add(in->pkt.pseudo_sum, 0, rte_pktmbuf_mtod(m, const void *), in->pkt.l4_len);
+	tcp_hdr_set_cksum(m, (uint16_t)~iw_cksum_fold_memory(sum));
+	return in;
+}
+
+/* The CRC32c of a long segment comes along where its reader wants it and its checksum is taken here; a bad checksum is
+ * found just so. */
+static void
+test_crc_on_request(void **state)
+{
+	static const struct {
+		uint32_t len;
+		bool want, by_port, bad, has_crc;
+	} cases[] = {
+		{5000, true, false, false, true},   {5001, true, false, false, true},
+		{4095, true, false, false, false},  {5000, true, true, false, false},
+		{5000, false, false, false, false}, {5000, true, false, true, true},
+		{5000, false, false, true, false},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t len = cases[i].len, n;
+		struct tcp_rx_in *in;
+		struct iw_view v;
+		struct burst b;
+
+		set_up(&b, 1);
+		tcp_rx_want_crc(HOST(&b.x), b.conn[0], true);
+		tcp_rx_want_crc(HOST(&b.x), b.conn[0], cases[i].want);
+		in = put_long(&b, len);
+		in->pkt.l4_cksum_good = cases[i].by_port;
+		rte_pktmbuf_mtod(in->m, uint8_t *)[in->pkt.l4_len - 2] ^= cases[i].bad ? 4 : 0;
+		hand_in(&b);
+		assert_int_equal(script_counter(&b.x, "tcp.rx_crcs"), cases[i].has_crc);
+		assert_int_equal(script_counter(&b.x, "tcp.rx_bad_cksum"), cases[i].bad);
+		n = tcp_rx_peek(HOST(&b.x), b.conn[0], &v, 1);
+		assert_int_equal(n, !cases[i].bad);
+		assert_true(n == 0 || v.has_crc == cases[i].has_crc);
+		if (n > 0 && v.has_crc)
+			assert_int_equal(v.crc,
+					 iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, iw_view_data(&v), len)));
+		expect_octets(&b, 0, cases[i].bad ? 0 : len);
+		tear_down(&b);
+	}
+}
+
 int
 main(void)
 {
@@ -292,6 +357,7 @@ main(void)
 		cmocka_unit_test(test_all_bad),
 		cmocka_unit_test(test_made_within_a_burst),
 		cmocka_unit_test(test_ended_within_a_burst),
+		cmocka_unit_test(test_crc_on_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,31 @@ test_in_order_peek_consume(void **state)
 	close_queue();
 }
 
+/* A CRC that came with the octets stays with all of them, and goes when some are taken away. */
+static void
+test_crc_of_a_view(void **state)
+{
+	struct iw_view text = {.off = HDR, .len = 10, .crc = 7, .has_crc = true}, v;
+
+	(void)state;
+	open_queue(16, 8, 2, 0);
+	text.m = packet(10, 0, ROOM);
+	assert_int_equal(tcp_rxq_add(&q, &p, &text, 0, 100).verdict, TCP_RXQ_IN_ORDER);
+	assert_int_equal(tcp_rxq_peek(&q, &v, 1), 1);
+	assert_true(v.has_crc && v.crc == 7);
+	read_and_check(&q, 4);
+	assert_int_equal(tcp_rxq_peek(&q, &v, 1), 1);
+	assert_false(v.has_crc);
+	read_and_check(&q, 6);
+	/* Cut at the edge of the window. */
+	text.m = packet(10, 10, ROOM);
+	assert_int_equal(tcp_rxq_add(&q, &p, &text, 10, 15).advanced, 5);
+	assert_int_equal(tcp_rxq_peek(&q, &v, 1), 1);
+	assert_true(v.len == 5 && !v.has_crc);
+	read_and_check(&q, 5);
+	close_queue();
+}
+
 static void
 test_a_packet_in_segments_is_a_node_each(void **state)
 {
@@ -37,7 +62,7 @@ test_a_packet_in_segments_is_a_node_each(void **state)
 	(void)state;
 	open_queue(64, 8, 2, 0);
 	/* 54 octets of header and 46 of payload in segments of 10: 5 segments of header only, 5 with payload. */
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(46, 0, 10), HDR, 46, 0, 1000).verdict, TCP_RXQ_IN_ORDER);
+	assert_int_equal(put(&q, packet(46, 0, 10), 46, 0, 1000).verdict, TCP_RXQ_IN_ORDER);
 	assert_int_equal(q.mbufs, 5);
 	assert_int_equal(mbufpool_in_use(rx_pool), 5);
 	assert_int_equal(tcp_rxq_peek(&q, v, 16), 5);
@@ -51,16 +76,16 @@ test_edge_of_the_window(void **state)
 {
 	(void)state;
 	open_queue(16, 8, 2, 0xffffff00u);
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(10, 0, ROOM), HDR, 10, 100, 100).verdict, TCP_RXQ_OUTSIDE);
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(10, 0, ROOM), HDR, 10, 101, 100).verdict, TCP_RXQ_OUTSIDE);
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(10, 95, ROOM), HDR, 10, 95, 100).verdict, TCP_RXQ_OOO);
+	assert_int_equal(put(&q, packet(10, 0, ROOM), 10, 100, 100).verdict, TCP_RXQ_OUTSIDE);
+	assert_int_equal(put(&q, packet(10, 0, ROOM), 10, 101, 100).verdict, TCP_RXQ_OUTSIDE);
+	assert_int_equal(put(&q, packet(10, 95, ROOM), 10, 95, 100).verdict, TCP_RXQ_OOO);
 	assert_blocks(4, 1, BLOCKS({95, 100}));
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(400, 0, ROOM), HDR, 400, 0xffffff00u, 100).advanced, 356);
+	assert_int_equal(put(&q, packet(400, 0, ROOM), 400, 0xffffff00u, 100).advanced, 356);
 	assert_int_equal(q.nxt, 100);
 	read_and_check(&q, 356);
 	/* Window 0: nothing goes in; a duplicate is one all the same. */
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(1, 100, ROOM), HDR, 1, 100, 100).verdict, TCP_RXQ_OUTSIDE);
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(1, 99, ROOM), HDR, 1, 99, 100).verdict, TCP_RXQ_DUP);
+	assert_int_equal(put(&q, packet(1, 100, ROOM), 1, 100, 100).verdict, TCP_RXQ_OUTSIDE);
+	assert_int_equal(put(&q, packet(1, 99, ROOM), 1, 99, 100).verdict, TCP_RXQ_DUP);
 	close_queue();
 }
 
@@ -153,9 +178,9 @@ test_T29_first_octets_stay(void **state)
 
 	(void)state;
 	open_queue(64, 32, 2, 0);
-	tcp_rxq_add(&q, &p, packet(4, 0, ROOM), HDR, 4, 0, 1000); /* 0..3 */
-	tcp_rxq_add(&q, &p, packet(4, 6, ROOM), HDR, 4, 6, 1000); /* 6..9 */
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(12, 100, 7), HDR, 12, 0, 1000).advanced, 8);
+	put(&q, packet(4, 0, ROOM), 4, 0, 1000); /* 0..3 */
+	put(&q, packet(4, 6, ROOM), 4, 6, 1000); /* 6..9 */
+	assert_int_equal(put(&q, packet(12, 100, 7), 12, 0, 1000).advanced, 8);
 	assert_int_equal(tcp_rxq_peek(&q, v, 16), q.mbufs);
 	assert_int_equal(iw_view_copy(v, q.mbufs, 0, got, 12), 12);
 	assert_memory_equal(got, want, 12);
@@ -191,7 +216,7 @@ model(uint32_t start, uint64_t x)
 			continue;
 		cut = 1 + (uint32_t)(x >> 40) % 120;
 		fill = (uint8_t)(x >> 50);
-		a = tcp_rxq_add(&q, &p, packet(len, fill, cut), HDR, len, start + at, start + SPAN);
+		a = put(&q, packet(len, fill, cut), len, start + at, start + SPAN);
 		for (uint32_t i = 0; i < len; i++) {
 			if (!held[at + i])
 				val[at + i] = (uint8_t)(fill + i);
@@ -252,6 +277,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_order_peek_consume),
+		cmocka_unit_test(test_crc_of_a_view),
 		cmocka_unit_test(test_a_packet_in_segments_is_a_node_each),
 		cmocka_unit_test(test_edge_of_the_window),
 		cmocka_unit_test(test_sack_blocks_most_recent_first),

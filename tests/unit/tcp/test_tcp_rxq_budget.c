@@ -283,7 +283,7 @@ test_nodes_run_out(void **state)
 		assert_int_equal(add(&q, i, 1).verdict, TCP_RXQ_FILLED);
 	assert_int_equal(add(&q, 4, 1).verdict, TCP_RXQ_NO_NODE);
 	assert_int_equal(add(&q, 20, 5).verdict, TCP_RXQ_NO_OOO);
-	assert_int_equal(tcp_rxq_add(&q, &p, packet(6, 4, 3), HDR, 6, 4, 100).verdict, TCP_RXQ_NO_NODE);
+	assert_int_equal(put(&q, packet(6, 4, 3), 6, 4, 100).verdict, TCP_RXQ_NO_NODE);
 	assert_int_equal(mbufpool_in_use(rx_pool), 5);
 	read_and_check(&q, 4);
 	assert_int_equal(add(&q, 4, 6).advanced, 11);
@@ -324,7 +324,7 @@ test_D19_shared_mbufs_are_not_touched(void **state)
 		memcpy(copy[i], rte_pktmbuf_mtod(m[i], void *), m[i]->data_len);
 	}
 	add(&q, 40, 20);
-	tcp_rxq_add(&q, &p, m[0], HDR, 100, 0, 1000); /* cut around 40..59: taken, duplicate, copied */
+	put(&q, m[0], 100, 0, 1000); /* cut around 40..59: taken, duplicate, copied */
 	assert_int_equal(q.nxt, 100);
 	for (uint32_t i = 100; i < 140; i++)
 		add(&q, i, 1);

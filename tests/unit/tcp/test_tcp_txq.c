@@ -111,6 +111,40 @@ transmit(struct rte_mbuf *m, uint32_t seq)
 	m->l3_len = 20;
 }
 
+/* D20: records whose mbufs stand in one frame's chain: whoever is last frees each, and each can be sent again alone. */
+static void
+test_chained_by_the_port(void **state)
+{
+	struct tcp_txq_delta d = {0};
+	struct rte_mbuf *m[3], *again;
+
+	(void)state;
+	open_queue(8, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		append(10);
+	for (uint32_t i = 0; i < 3; i++) {
+		m[i] = tcp_txq_stamp(&p, nth(i));
+		tcp_txq_sent(&q, nth(i), i + 1);
+	}
+	m[0]->next = m[1];
+	m[1]->next = m[2];
+	m[0]->nb_segs = 3;
+	m[0]->pkt_len = 30;
+	tcp_txq_ack(&q, &p, 11, &d); /* the port still has the frame */
+	assert_int_equal(mbufpool_in_use(data_pool), 3);
+	again = tcp_txq_stamp(&p, nth(0));
+	assert_ptr_not_equal(again, m[1]);
+	assert_int_equal(again->pkt_len, 10);
+	rte_pktmbuf_free(again);
+	rte_pktmbuf_free(m[0]);
+	assert_int_equal(mbufpool_in_use(data_pool), 2);
+	again = tcp_txq_stamp(&p, nth(1));
+	assert_ptr_equal(again, m[2]);
+	assert_true(again->nb_segs == 1 && !again->next);
+	rte_pktmbuf_free(again);
+	close_queue();
+}
+
 /* D20: only the record holds it: the same mbuf, stamped again in place. */
 static void
 test_D20_not_shared_is_stamped_in_place(void **state)
@@ -294,6 +328,7 @@ main(void)
 		cmocka_unit_test(test_append_send_ack),
 		cmocka_unit_test(test_sum_is_taken_over),
 		cmocka_unit_test(test_syn_and_fin_take_one_number),
+		cmocka_unit_test(test_chained_by_the_port),
 		cmocka_unit_test(test_D20_not_shared_is_stamped_in_place),
 		cmocka_unit_test(test_D20_shared_is_copied_and_replaced),
 		cmocka_unit_test(test_D21_slice),
