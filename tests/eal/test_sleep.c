@@ -298,14 +298,10 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_woken_by_a_call),
-		cmocka_unit_test(test_woken_by_a_post),
-		cmocka_unit_test(test_own_posts_do_not_wait),
-		cmocka_unit_test(test_sleeps_until_a_timer),
-		cmocka_unit_test(test_woken_by_another_engine),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_no_descriptor),
-		cmocka_unit_test(test_cost_of_an_idle_poll),
+		cmocka_unit_test(test_woken_by_a_call),         cmocka_unit_test(test_woken_by_a_post),
+		cmocka_unit_test(test_own_posts_do_not_wait),   cmocka_unit_test(test_sleeps_until_a_timer),
+		cmocka_unit_test(test_woken_by_another_engine), cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_no_descriptor),           cmocka_unit_test(test_cost_of_an_idle_poll),
 	};
 
 	ends_eal(argv[0]);

@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
+#include "cutter.h"
 #include "domains.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "net_obj.h"
-#include "nic.h"
 #include "oracle.h"
 
 #define FIRST_ADDRESS 0xc0000201u /* 192.0.2.1 */
@@ -274,8 +274,8 @@ put_out(struct sim *s, uint32_t from, struct rte_mbuf *m)
 static void
 transmit(struct sim *s, uint32_t from, struct rte_mbuf *m)
 {
-	struct rte_mbuf *out[NIC_SEGMENTS];
-	uint32_t n = nic_send(s->host[from].data_pool, m, out);
+	struct rte_mbuf *out[CUTTER_SEGMENTS];
+	uint32_t n = cutter_send(s->host[from].data_pool, m, out);
 
 	for (uint32_t i = 0; i < n; i++)
 		put_out(s, from, out[i]);

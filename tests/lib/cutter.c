@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic.h"
+#include "cutter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +107,7 @@ cut(struct rte_mempool *pool, struct rte_mbuf *m, uint32_t at, uint32_t len, uin
 }
 
 uint32_t
-nic_send(struct rte_mempool *pool, struct rte_mbuf *m, struct rte_mbuf *out[NIC_SEGMENTS])
+cutter_send(struct rte_mempool *pool, struct rte_mbuf *m, struct rte_mbuf *out[CUTTER_SEGMENTS])
 {
 	uint32_t n = 0, payload, segsz;
 
@@ -126,7 +126,7 @@ nic_send(struct rte_mempool *pool, struct rte_mbuf *m, struct rte_mbuf *out[NIC_
 	segsz = m->ol_flags & RTE_MBUF_F_TX_TCP_SEG ? m->tso_segsz : payload;
 	for (uint32_t at = 0, len; n == 0 || at < payload; at += len) {
 		len = RTE_MIN(payload - at, segsz);
-		assert_true(n < NIC_SEGMENTS);
+		assert_true(n < CUTTER_SEGMENTS);
 		out[n] = cut(pool, m, at, len, n);
 		n++;
 	}
