@@ -30,7 +30,7 @@ static const struct record sample = {.kind = RECORD_RUN,
 static void
 test_there_and_back(void **state)
 {
-	static const uint8_t head[] = {'i', 'w', 'p', 'f', 2, RECORD_RUN, 2, 1, 1, 2, 3, 4};
+	static const uint8_t head[] = {'i', 'w', 'p', 'f', 3, RECORD_RUN, 2, 1, 1, 2, 3, 4};
 	uint8_t wire[RECORD_LEN];
 	struct record r;
 
