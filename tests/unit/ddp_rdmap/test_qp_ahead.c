@@ -166,7 +166,8 @@ fetch(const struct pair *p, enum qp_ahead_step step)
 }
 
 /* Each step fetches what the next one and the receive will read: the lines of the QP that are for it (QP_RX_LINES,
- * whose fields qp.h pins); the head of its receive queue; the request that comes next, wherever it stands in the ring.
+ * whose fields qp_obj.h pins); the head of its receive queue; the request that comes next, wherever it stands in the
+ * ring.
  */
 static void
 test_fetches_what_is_needed(void **state)
