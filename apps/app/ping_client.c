@@ -8,6 +8,7 @@
 #include "ping_session.h"
 
 #define GOODBYE_NS UINT64_C(3000000000)
+#define ROUND_NS UINT64_C(1000000000) /* for the last one to end */
 
 struct client {
 	const struct options *o;
@@ -15,6 +16,7 @@ struct client {
 	uint64_t round;
 	bool sink_advertised; /* the second half of a round */
 	bool closing;
+	uint64_t stopped_ns; /* when Ctrl-C was noticed; 0: not */
 };
 
 static bool
@@ -122,6 +124,20 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	return 0;
 }
 
+/* Ctrl-C waits for the round to end: whoever hangs up in the middle of it has the server's data meet a QP that is
+ * closing, and both would call that an error.  A server that has fallen silent is not waited for. */
+static bool
+is_late(struct client *c)
+{
+	uint64_t now = iw_engine_now(c->s->engine);
+
+	if (!cli_stopped())
+		return false;
+	if (!c->stopped_ns)
+		c->stopped_ns = now;
+	return now - c->stopped_ns > ROUND_NS;
+}
+
 static void
 poll_once(struct client *c)
 {
@@ -131,7 +147,7 @@ poll_once(struct client *c)
 	while (ping_session_next(c->s, &wc))
 		if ((wc.wr_id & 0xff) == PING_WR_RECV)
 			on_recv(c, &wc);
-	if (c->s->established && !c->closing && (c->s->failed || cli_stopped()))
+	if (c->s->established && !c->closing && (c->s->failed || is_late(c)))
 		hang_up(c);
 }
 

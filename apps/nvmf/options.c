@@ -35,7 +35,7 @@ options_usage(void)
 	      "An NVMe over Fabrics target (RDMA transport over iWARP): hosts, like Linux with nvme-rdma, find its "
 	      "disks by\n"
 	      "`nvme discover -t rdma -a ADDR` and mount them.  It serves until Ctrl-C,\n"
-	      "on each lcore that EAL was given (-l 0,1).\n"
+	      "on each lcore that EAL was given.\n"
 	      "\n"
 	      "  --ip ADDR/LEN   own address and prefix length (not one of the kernel's); --ip auto; may be given "
 	      "again\n"
