@@ -20,7 +20,7 @@
 #define MORE 3
 #define FRAMES 14 /* of a whole connection, about */
 
-static uint32_t cycles = 2000;
+static uint32_t cycles = 100000;
 static uint64_t seed = 1;
 
 /* What a handler does, as bits; in this order. */
