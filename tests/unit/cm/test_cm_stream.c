@@ -328,32 +328,65 @@ test_first_fpdu(void **state)
 
 /* ---- back-pressure ---- */
 
-/* A Send that waits for a receive stands before the FIN. */
+/* The id connects, with a QP that waits for receives. */
 static void
-test_fin_behind_back_pressure(void **state)
+connect_waiting(void)
 {
 	struct iw_qp_attr attr = {.recv_back_pressure = true, .sq_sig_all = true};
 	int err;
 
-	(void)state;
-	cmsim_open(&s, &(struct cmsim_opts){.raw_server = true});
-	id = cmsim_id(&s.h[0]);
 	attr.send_cq = attr.recv_cq = s.h[0].cq;
 	qp = qp_create(s.h[0].rdmap, s.h[0].pd, &attr, &err);
 	assert_non_null(qp);
-	cmsim_raw_listen(&s);
 	assert_int_equal(cmsim_connect(&s.h[0], id, qp, NULL), 0);
 	conn = cmsim_raw_accept(&s);
 	cmsim_run(&s, 1 * IW_MS);
 	cmsim_raw_send(&s.h[1], conn, octets, good_reply(octets, true));
+}
+
+/* The same, and a Send that waits stands before the peer's FIN. */
+static void
+hold_a_fin(void)
+{
+	cmsim_open(&s, &(struct cmsim_opts){.raw_server = true});
+	id = cmsim_id(&s.h[0]);
+	cmsim_raw_listen(&s);
+	connect_waiting();
 	cmsim_raw_send(&s.h[1], conn, octets, cmsim_fpdu(octets, 1, 0));
 	end_peer(FIN);
 	cmsim_run(&s, 5 * IW_SEC);
 	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0)");
+}
+
+static void
+test_fin_behind_back_pressure(void **state)
+{
+	(void)state;
+	hold_a_fin();
 	cmsim_post_recv(&s.h[0], qp, 1);
 	rdmap_doorbells(s.h[0].rdmap);
 	cmsim_run(&s, 1 * IW_SEC);
 	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) DISCONNECT CLOSE(0)");
+	assert_int_equal(s.h[0].recv_ok, 1);
+	cmsim_close(&s);
+}
+
+/* What is held back of a stream ends with it: the id's next connection does not hear of a FIN of the one before. */
+static void
+test_held_fin_goes_with_its_stream(void **state)
+{
+	(void)state;
+	hold_a_fin();
+	assert_int_equal(cmsim_disconnect(&s.h[0], id, true), 0);
+	cmsim_run(&s, 1 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) CLOSE(CONNABORTED)");
+	connect_waiting();
+	cmsim_run(&s, 1 * IW_SEC);
+	cmsim_raw_send(&s.h[1], conn, octets, cmsim_fpdu(octets, 1, 0));
+	cmsim_post_recv(&s.h[0], qp, 1);
+	rdmap_doorbells(s.h[0].rdmap);
+	cmsim_run(&s, 1 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) CLOSE(CONNABORTED) CONNECT_REPLY(0)");
 	assert_int_equal(s.h[0].recv_ok, 1);
 	cmsim_close(&s);
 }
@@ -371,6 +404,7 @@ main(void)
 		cmocka_unit_test(test_no_rst_before_rtr),
 		cmocka_unit_test(test_first_fpdu),
 		cmocka_unit_test(test_fin_behind_back_pressure),
+		cmocka_unit_test(test_held_fin_goes_with_its_stream),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
