@@ -138,10 +138,8 @@ fuzz_world_feed(struct fuzz_world *w, const uint8_t *octets, uint32_t len, uint3
 			uint32_t part = cut && cut < len - off ? cut : len - off;
 
 			part = part < 9000 ? part : 9000;
-			views[n].m = rte_pktmbuf_alloc(w->mp);
-			memcpy(rte_pktmbuf_append(views[n].m, (uint16_t)part), octets + off, part);
-			views[n].off = 0;
-			views[n++].len = part;
+			views[n] = (struct iw_view){.m = rte_pktmbuf_alloc(w->mp), .len = part};
+			memcpy(rte_pktmbuf_append(views[n++].m, (uint16_t)part), octets + off, part);
 			off += part;
 		}
 		r = mpa_rx(w->qp, views, n, 8, w->now_ns);
