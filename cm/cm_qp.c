@@ -59,13 +59,14 @@ static void
 send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
 {
 	struct tcp_grant grant = tcp_tx_grant(cm->tcp, id->conn);
-	struct rte_mbuf *m = grant.segments ? rte_pktmbuf_alloc(cm->env->data_pool) : NULL;
+	struct rte_mbuf *m;
 	int err;
 
 	if (grant.segments == 0) {
 		rdmap_run_add(qp);
 		return;
 	}
+	m = rte_pktmbuf_alloc(cm->env->data_pool);
 	if (!m)
 		m = rte_pktmbuf_alloc(cm->env->ctl_pool);
 	if (!m) {

@@ -129,10 +129,11 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 static bool
 is_late(struct client *c)
 {
-	uint64_t now = iw_engine_now(c->s->engine);
+	uint64_t now;
 
 	if (!cli_stopped())
 		return false;
+	now = iw_engine_now(c->s->engine);
 	if (!c->stopped_ns)
 		c->stopped_ns = now;
 	return now - c->stopped_ns > ROUND_NS;

@@ -171,11 +171,6 @@ uring_close(struct bdev *b)
 	free(u);
 }
 
-static struct bdev *uring_share(struct bdev *b, void *base, size_t len, char *why, size_t why_len);
-
-static const struct bdev_ops uring_ops = {
-	.submit = uring_submit, .poll = uring_poll, .share = uring_share, .close = uring_close};
-
 /* Size in octets, 0 when it cannot be told. */
 static uint64_t
 size_of(int fd)
@@ -281,23 +276,6 @@ abandon(struct uring *u)
 	return NULL;
 }
 
-struct bdev *
-bdev_uring_open(const char *path, bool read_only, uint32_t block_size, void *base, size_t len, char *why,
-		size_t why_len)
-{
-	struct uring *u = uring_new(why, why_len);
-
-	if (!u)
-		return NULL;
-	u->fd = open_direct(path, read_only, why, why_len);
-	if (u->fd < 0)
-		return abandon(u);
-	u->b = (struct bdev){.ops = &uring_ops, .block_size = block_size, .volatile_cache = true};
-	if (!check_size(u, path, why, why_len) || !set_up(u, path, base, len, why, why_len))
-		return abandon(u);
-	return &u->b;
-}
-
 /* A ring of its own. The lock on the file goes with the last copy of its descriptor. */
 static struct bdev *
 uring_share(struct bdev *b, void *base, size_t len, char *why, size_t why_len)
@@ -311,6 +289,26 @@ uring_share(struct bdev *b, void *base, size_t len, char *why, size_t why_len)
 	if (u->fd < 0)
 		snprintf(why, why_len, "a file once more: %s", strerror(errno));
 	if (u->fd < 0 || !set_up(u, "a file once more", base, len, why, why_len))
+		return abandon(u);
+	return &u->b;
+}
+
+static const struct bdev_ops uring_ops = {
+	.submit = uring_submit, .poll = uring_poll, .share = uring_share, .close = uring_close};
+
+struct bdev *
+bdev_uring_open(const char *path, bool read_only, uint32_t block_size, void *base, size_t len, char *why,
+		size_t why_len)
+{
+	struct uring *u = uring_new(why, why_len);
+
+	if (!u)
+		return NULL;
+	u->fd = open_direct(path, read_only, why, why_len);
+	if (u->fd < 0)
+		return abandon(u);
+	u->b = (struct bdev){.ops = &uring_ops, .block_size = block_size, .volatile_cache = true};
+	if (!check_size(u, path, why, why_len) || !set_up(u, path, base, len, why, why_len))
 		return abandon(u);
 	return &u->b;
 }

@@ -233,7 +233,6 @@ submit(const struct bench_options *o, uint32_t queue, uint16_t slot)
 	uint64_t lba = random_block(o);
 	struct nvme_command c = {.opcode = load.opcode, .cid = slot, .nsid = 1};
 	uint8_t *data = load.data + ((size_t)queue * DEPTH_MAX + slot) * o->size;
-
 	bool in_capsule = load.opcode == nvme_cmd_write && o->size <= EXEC_CAPSULE_DATA && !o->keyed;
 	int err;
 

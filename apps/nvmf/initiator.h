@@ -31,10 +31,10 @@ int initiator_connect(struct initiator *i, struct iw_engine *engine, struct iw_p
 void initiator_close(struct initiator *i);
 
 /* Sends the command in slot c->cid (< depth), with len octets of data behind it.  The slot must be free. */
+int initiator_send(struct initiator *i, const struct nvme_command *c, const void *data, uint32_t len);
 /* The same with data in the capsule that are sent from where they are (registered for the QP's domain); they stay there
  * until the response has come. */
 int initiator_send_from(struct initiator *i, const struct nvme_command *c, const struct iw_sge *data);
-int initiator_send(struct initiator *i, const struct nvme_command *c, const void *data, uint32_t len);
 
 /* Up to max responses that have come. */
 int initiator_poll(struct initiator *i, struct nvme_response *r, int max);

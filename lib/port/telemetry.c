@@ -62,7 +62,7 @@ struct info {
 };
 
 struct id_info {
-	int err, addrs_err, load_err;
+	int err, load_err; /* of the id; of its load: it may have no stream */
 	enum iw_cm_state state;
 	struct iw_addr local, peer;
 	struct iw_cm_load load;
@@ -169,8 +169,7 @@ static void
 look_id(struct iw_engine *e, struct ask *a)
 {
 	a->id.state = iw_cm_state(e, a->number);
-	a->id.addrs_err = iw_cm_addrs(e, a->number, &a->id.local, &a->id.peer);
-	a->id.err = a->id.addrs_err == -IW_E_STALE ? -IW_E_STALE : 0;
+	a->id.err = iw_cm_addrs(e, a->number, &a->id.local, &a->id.peer);
 	a->id.load_err = iw_cm_load(e, a->number, &a->id.load);
 }
 
@@ -350,10 +349,8 @@ tell_id(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (a && !a->id.err) {
 		rte_tel_data_start_dict(d);
 		rte_tel_data_add_dict_string(d, "state", iw_cm_state_name(a->id.state));
-		if (!a->id.addrs_err) {
-			tell_addr(d, "local", &a->id.local);
-			tell_addr(d, "peer", &a->id.peer);
-		}
+		tell_addr(d, "local", &a->id.local);
+		tell_addr(d, "peer", &a->id.peer);
 		if (!a->id.load_err)
 			tell_load(d, &a->id.load);
 	}

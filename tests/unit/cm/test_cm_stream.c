@@ -359,13 +359,19 @@ hold_a_fin(void)
 }
 
 static void
+receive_what_waits(void)
+{
+	cmsim_post_recv(&s.h[0], qp, 1);
+	rdmap_doorbells(s.h[0].rdmap);
+	cmsim_run(&s, 1 * IW_SEC);
+}
+
+static void
 test_fin_behind_back_pressure(void **state)
 {
 	(void)state;
 	hold_a_fin();
-	cmsim_post_recv(&s.h[0], qp, 1);
-	rdmap_doorbells(s.h[0].rdmap);
-	cmsim_run(&s, 1 * IW_SEC);
+	receive_what_waits();
 	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) DISCONNECT CLOSE(0)");
 	assert_int_equal(s.h[0].recv_ok, 1);
 	cmsim_close(&s);
@@ -383,9 +389,7 @@ test_held_fin_goes_with_its_stream(void **state)
 	connect_waiting();
 	cmsim_run(&s, 1 * IW_SEC);
 	cmsim_raw_send(&s.h[1], conn, octets, cmsim_fpdu(octets, 1, 0));
-	cmsim_post_recv(&s.h[0], qp, 1);
-	rdmap_doorbells(s.h[0].rdmap);
-	cmsim_run(&s, 1 * IW_SEC);
+	receive_what_waits();
 	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) CLOSE(CONNABORTED) CONNECT_REPLY(0)");
 	assert_int_equal(s.h[0].recv_ok, 1);
 	cmsim_close(&s);
