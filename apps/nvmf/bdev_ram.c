@@ -3,6 +3,7 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
+#include <rte_spinlock.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 
 #include "bdev.h"
 #include "bufs.h"
-#include "spin.h"
 
 #define PAGE 4096u
 #define LARGE 65536u
@@ -20,7 +20,7 @@
 
 /* Held for one page at a time: a block, which is the atomic unit that Identify names, is never torn between threads. */
 struct stripe {
-	uint32_t lock;
+	rte_spinlock_t lock;
 } __attribute__((aligned(64)));
 
 /* What all handles of a disk have. */
@@ -76,7 +76,7 @@ copy_part(uint8_t *at, uint8_t *v, size_t len, bool to_iov, bool past_cache)
 		put(at, v, len, past_cache);
 }
 
-static uint32_t *
+static rte_spinlock_t *
 lock_of(struct blocks *k, uint64_t offset)
 {
 	return &k->stripe[offset / PAGE % STRIPES].lock;
@@ -92,9 +92,9 @@ copy_pages(struct blocks *k, uint64_t offset, const struct iovec *v, bool to_iov
 		part = PAGE - offset % PAGE;
 		if (part > v->iov_len - done)
 			part = v->iov_len - done;
-		spin_lock(lock_of(k, offset));
+		rte_spinlock_lock(lock_of(k, offset));
 		copy_part(k->at + offset, base + done, part, to_iov, past_cache);
-		spin_unlock(lock_of(k, offset));
+		rte_spinlock_unlock(lock_of(k, offset));
 	}
 }
 
@@ -134,10 +134,10 @@ static void
 clear_alone(struct blocks *k, uint64_t offset, uint64_t len)
 {
 	for (uint32_t i = 0; k->handles > 1 && i < STRIPES; i++)
-		spin_lock(&k->stripe[i].lock);
+		rte_spinlock_lock(&k->stripe[i].lock);
 	clear(k->at + offset, len);
 	for (uint32_t i = 0; k->handles > 1 && i < STRIPES; i++)
-		spin_unlock(&k->stripe[i].lock);
+		rte_spinlock_unlock(&k->stripe[i].lock);
 }
 
 static bool

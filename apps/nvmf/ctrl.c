@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "spin.h"
-
 /* CAP: queues of CTRL_QUEUE_SIZE entries, contiguous, 15 s to get ready (in half seconds), NVM command set. */
 #define CAP_VALUE ((uint64_t)(CTRL_QUEUE_SIZE - 1) | UINT64_C(1) << 16 | UINT64_C(30) << 24 | UINT64_C(1) << 37)
 #define VS_1_4 0x00010400u
@@ -129,7 +127,7 @@ ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d,
 {
 	struct ctrl *c;
 
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	c = take_free(all);
 	if (c) {
 		c->subsys = subsys;
@@ -142,7 +140,7 @@ ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d,
 		attach(c, admin);
 		changed(all);
 	}
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 	return c;
 }
 
@@ -152,12 +150,12 @@ ctrl_join(struct ctrls *all, const struct subsys *s, const struct connect_data *
 	enum ctrl_joined joined;
 	struct ctrl *c;
 
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	c = find(all, d->cntlid);
 	joined = may_join(c, s, d, q->qid);
 	if (joined == CTRL_JOINED)
 		attach(c, q);
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 	return joined;
 }
 
@@ -169,9 +167,9 @@ ctrl_detach(struct ctrls *all, struct queue *q)
 	if (!c)
 		return;
 	q->ctrl = NULL;
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	detach(all, c, q);
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 }
 
 bool
@@ -179,26 +177,26 @@ ctrl_grant(struct ctrls *all, struct ctrl *c, uint16_t num_io_queues)
 {
 	bool ok;
 
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	ok = c->open_queues == 1;
 	if (ok)
 		c->num_io_queues = num_io_queues;
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 	return ok;
 }
 
 void
 ctrl_kill(struct ctrls *all, struct ctrl *c, enum hang_up how)
 {
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	kill_ctrl(c, how);
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 }
 
 void
 ctrl_expire(struct ctrls *all, const struct shard *shard)
 {
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	for (int i = 0; all->used > 0 && i < CTRL_MAX; i++) {
 		struct ctrl *c = &all->ctrl[i];
 
@@ -207,7 +205,7 @@ ctrl_expire(struct ctrls *all, const struct shard *shard)
 		c->expired = c->expired || !c->dying;
 		kill_ctrl(c, HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
 	}
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 }
 
 struct queue_counts
@@ -215,12 +213,12 @@ ctrl_counts(struct ctrls *all, const struct ctrl *c)
 {
 	struct queue_counts sum;
 
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	sum = c->counts;
 	for (int i = 0; i <= CTRL_IO_QUEUES; i++)
 		if (c->queue[i])
 			add_counts(&sum, &c->queue[i]->counts);
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 	return sum;
 }
 

@@ -3,6 +3,8 @@
 #ifndef CTRL_H
 #define CTRL_H
 
+#include <rte_spinlock.h>
+
 #include "request.h"
 
 #define CTRL_MAX 256
@@ -45,7 +47,7 @@ struct ctrl {
  * has, how many it may have.  The rest is the engine's that has the admin queue, but for what is atomic; its number,
  * its subsystem and its host stay as they are while a queue is attached. */
 struct ctrls {
-	uint32_t lock;
+	rte_spinlock_t lock;
 	struct ctrl ctrl[CTRL_MAX];
 	uint32_t next; /* where the search for a free one starts, so that numbers are reused late */
 	uint32_t used;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "spin.h"
 
 #define BACKLOG 64
 #define DISK_BATCH 32
@@ -245,9 +244,9 @@ say_change_of(struct said *said, struct ctrls *all, unsigned i)
 {
 	struct ctrl c;
 
-	spin_lock(&all->lock);
+	rte_spinlock_lock(&all->lock);
 	c = all->ctrl[i];
-	spin_unlock(&all->lock);
+	rte_spinlock_unlock(&all->lock);
 	if (said->used[i] != c.used)
 		say_change(&c, i + 1);
 	said->used[i] = c.used;
