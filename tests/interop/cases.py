@@ -150,12 +150,12 @@ def terminate_received(bench):
 
 
 def terminate_sent(bench):
-    """siw's Sends, which are no messages of rping, find no receive at ours: L1/E2/C2 (RFC 5041 §7.2), as siw's driver
+    """siw's Send is longer than a message of rping, for which our receives are: L1/E2/C5 (RFC 5041 §7.2), as siw's driver
     tells; the next client is served."""
-    with bench.near.serving(64, ROUNDS, clients=0, loses="the client's buffer has a size that cannot be"):
+    with bench.near.serving(64, ROUNDS, clients=0, loses="IW_WC_LOC_LEN_ERR|Terminate sent, layer 1 type 2 code 5"):
         with guest_end(bench, "client", "loud"):
             pass
-        bench.guest.guest.run("told", "dmesg | grep 'siw: got TERMINATE' | tail -n 1 | grep 'code 2$'")
+        bench.guest.guest.run("told", "dmesg | grep 'siw: got TERMINATE' | tail -n 1 | grep 'code 5$'")
         bench.guest.connect(bench.near.addr, 64, 1)
 
 
