@@ -295,6 +295,7 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 		port_close(p);
 		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);
 	}
+	p->turn = (uint16_t)RTE_MAX(PORT_TURN_LEAST, RTE_MIN(PORT_TURN_OCTETS / RTE_MAX(nif->mtu, 1), PORT_BURST));
 	return 0;
 }
 
