@@ -21,6 +21,8 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 
 	if (event->type == IW_CM_CONNECT_REPLY && event->status == 0) {
 		i->up = true;
+		if (event->private_len >= CAPSULE_PRIVATE)
+			i->crqsize = (uint16_t)(p[2] | p[3] << 8);
 	} else if (event->type == IW_CM_CONNECT_REPLY || event->type == IW_CM_CLOSE) {
 		i->ended = true;
 		i->status = event->status;

@@ -162,7 +162,13 @@ test_discovery_log(void **state)
 	assert_int_equal(log->numrec, 1); /* the other subsystem is not for this host */
 	assert_string_equal(log->entries[0].subnqn, NQN);
 	assert_int_equal(log->entries[0].trtype, NVMF_TRTYPE_RDMA);
+	assert_int_equal(log->entries[0].adrfam, NVMF_ADDR_FAMILY_IP4);
+	assert_int_equal(log->entries[0].subtype, NVME_NQN_NVME);
+	assert_int_equal(log->entries[0].cntlid, 0xffff); /* made at Connect */
+	assert_int_equal(log->entries[0].asqsz, 32);
+	assert_int_equal(log->entries[0].tsas.rdma.qptype, NVMF_RDMA_QPTYPE_CONNECTED);
 	assert_int_equal(log->entries[0].tsas.rdma.prtype, NVMF_RDMA_PRTYPE_IWARP);
+	assert_int_equal(log->entries[0].tsas.rdma.cms, NVMF_RDMA_CMS_RDMA_CM);
 	assert_memory_equal(log->entries[0].traddr, "192.0.2.1 ", 10);
 	assert_memory_equal(log->entries[0].trsvcid, "4420 ", 5);
 }

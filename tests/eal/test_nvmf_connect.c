@@ -46,6 +46,23 @@ test_private_data(void **state)
 	}
 }
 
+/* The accept says how many commands the queue takes. */
+static void
+test_accepted(void **state)
+{
+	static const uint16_t depths[] = {2, 32, 128, CTRL_QUEUE_SIZE};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(depths) / sizeof(depths[0]); n++) {
+		struct initiator i;
+
+		nvmf_ends_start(&i, 0, depths[n], NULL);
+		assert_true(i.up);
+		assert_int_equal(i.crqsize, depths[n]);
+		nvmf_ends_hang_up(&i);
+	}
+}
+
 static void
 refused(struct initiator *i, uint16_t status)
 {
@@ -310,9 +327,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_no_resources),           TEST(test_read_depths),     TEST(test_private_data),
-		TEST(test_longer_private_data),    TEST(test_connect_refused), TEST(test_io_queue_too_early),
-		TEST(test_command_before_connect), TEST(test_configuration),
+		TEST(test_accepted),           TEST(test_no_resources),           TEST(test_read_depths),
+		TEST(test_private_data),       TEST(test_longer_private_data),    TEST(test_connect_refused),
+		TEST(test_io_queue_too_early), TEST(test_command_before_connect), TEST(test_configuration),
 	};
 
 	(void)argc;
