@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ends.h"
+#include "flow.h"
 #include "nvmf_ends.h"
 
 #define PARAM SPECIFIC(NVME_SC_CONNECT_INVALID_PARAM)
@@ -134,6 +135,7 @@ test_read_depths(void **state)
 		seen_ord = (uint16_t[]){0, 1, 0x3fff}[n];
 		nvmf_ends_begin(&i, NVMF_PORT + 1, 0, 32, NULL);
 		nvmf_ends_await(&i.up);
+		assert_int_equal(side->conns->max_reads, 1);
 		nvmf_ends_hang_up(&i);
 		nvmf_ends_await_conns(0);
 	}

@@ -89,6 +89,21 @@ test_write_read_flush(void **state)
 	in_file(9, ends.buf, 512);
 }
 
+/* Data in the capsule, at an odd place of it: direct I/O wants them elsewhere. */
+static void
+test_data_in_the_capsule(void **state)
+{
+	static uint8_t data[3 + 4096];
+	struct sgl sgl = {SGL_CAPSULE, 3, 4096, 0};
+
+	(void)state;
+	open_disk();
+	nvmf_ends_fill(data, sizeof(data), 11);
+	assert_int_equal(
+		nvmf_ends_call(&ends.io, nvmf_ends_command(nvme_cmd_write, 8, 8, sgl), data, sizeof(data), NULL), 0);
+	in_file(8, data + 3, 4096);
+}
+
 /* Zeroes over part of a pattern, with and without FUA; the rest stays. */
 static void
 zeroes(uint32_t blocks, bool fua)
@@ -249,9 +264,15 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_write_read_flush), TEST(test_write_zeroes),     TEST(test_deallocate),
-		TEST(test_read_error),       TEST(test_write_error),      TEST(test_host_gone_with_disk_at_work),
-		TEST(test_many_at_once),     TEST(test_shutdown_flushes),
+		TEST(test_write_read_flush),
+		TEST(test_data_in_the_capsule),
+		TEST(test_write_zeroes),
+		TEST(test_deallocate),
+		TEST(test_read_error),
+		TEST(test_write_error),
+		TEST(test_host_gone_with_disk_at_work),
+		TEST(test_many_at_once),
+		TEST(test_shutdown_flushes),
 	};
 
 	(void)argc;
