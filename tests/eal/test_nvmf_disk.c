@@ -164,6 +164,8 @@ test_read_error(void **state)
 	assert_int_equal(status, MEDIA(NVME_SC_READ_ERROR));                  /* without "do not retry" */
 	assert_int_equal(io(nvme_cmd_read, 7, 2), MEDIA(NVME_SC_READ_ERROR)); /* half of it is there */
 	assert_int_equal(io(nvme_cmd_compare, 64, 8), MEDIA(NVME_SC_READ_ERROR));
+	for (int i = 0; i < 4096; i++) /* nor does the host get what the buffer held before */
+		assert_int_equal(ends.buf[i], 0xa5);
 	assert_int_equal(ftruncate(fd, FILE_LEN), 0);
 	assert_int_equal(io(nvme_cmd_read, 64, 8), 0);
 }
