@@ -196,16 +196,17 @@ static int
 take_batch(struct initiator *i, struct nvme_response *r, const struct iw_wc *wc, int n)
 {
 	struct recvs v;
+	int have = 0;
 
 	v.n = 0;
 	for (int k = 0; k < n; k++) {
 		if (!is_response(&wc[k]))
 			continue;
-		capsule_response_parse(response_at(i, wc[k].wr_id), &r[v.n]);
+		capsule_response_parse(response_at(i, wc[k].wr_id), &r[have++]);
 		add_recv(i, &v, wc[k].wr_id);
 	}
 	post_recvs(i, &v);
-	return v.n;
+	return have;
 }
 
 int
