@@ -174,7 +174,7 @@ close_twice(void)
 	raw_run(&r, IW_MS);
 	assert_true(v.conn[0].closed);
 	if (broken)
-		oracle_cm_event(v.engine, v.conn[0].id, &v.conn[0].last);
+		oracle_cm_event(v.engine->cm, v.conn[0].id, &v.conn[0].last);
 	end();
 }
 

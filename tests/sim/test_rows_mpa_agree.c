@@ -23,16 +23,17 @@ test_M15(void **state)
 {
 	(void)state;
 	one_initiator(true, 0x50, 2, "\x80\x10\0\x10", 4, -IW_E_PROTO, 0x2007);
+	one_initiator(true, 0x50, 2, "\0\x10\x80\x10", 4, -IW_E_PROTO, 0x2007); /* A not mirrored */
 	one_initiator(true, 0x50, 2, "\xc0\x10\0\x10", 4, -IW_E_PROTO, 0x2007); /* Send: not offered */
 	one_initiator(true, 0x50, 2, "\0\x10\x80\x10", 4, -IW_E_PROTO, 0x2007); /* A not mirrored */
 	one_initiator(true, 0x50, 2, "\x80\x10\x80\x10", 4, 0, 0);
 	one_initiator(true, 0x50, 2, "\x80\x10\x40\x10", 4, 0, 0);
-	one_responder(0x50, 2, "\xc0\x10\xc0\x10", 4, 0x50, "\x80\x10\x80\x10"); /* Write before Read */
-	one_responder(0x50, 2, "\xc0\x10\x40\x10", 4, 0x50, "\x80\x10\x40\x10"); /* Read before Send */
-	one_responder(0x50, 2, "\xc0\x10\0\x10", 4, 0x50, "\xc0\x10\0\x10");     /* Send */
-	one_responder(0x50, 2, "\x80\x10\0\x10", 4, 0x50, "\x80\x10\x80\x10");   /* none: one of ours */
-	one_responder(0x50, 2, "\x80\x10\x40\0", 4, 0x50, "\x80\x01\x40\x10");   /* Read: IRD at least 1 */
-	one_responder(0x50, 2, "\x40\x10\xc0\x10", 4, 0x50, "\0\x10\0\x10");     /* A = 0: the others are ignored */
+	one_responder(0x50, 2, "\xc0\x10\xc0\x10", 4, 0x50, "\x80\x10\x80\x10");               /* Write before Read */
+	one_responder(0x50, 2, "\xc0\x10\x40\x10", 4, 0x50, "\x80\x10\x40\x10");               /* Read before Send */
+	one_responder(0x50, 2, "\xc0\x10\0\x10", 4, 0x50, "\xc0\x10\0\x10");                   /* Send */
+	one_responder(0x50, 2, "\x80\x10\0\x10", 4, 0x50, "\x80\x10\x80\x10");                 /* none: one of ours */
+	one_responder(0x50, 2, "\x80\x10\x40\0", 4, 0x50, "\x80\x01\x40\x10"); /* Read: IRD at least 1 */
+	one_responder(0x50, 2, "\x40\x10\xc0\x10", 4, 0x50, "\0\x10\0\x10");   /* A = 0: the others are ignored */
 }
 
 /* A local failure before the Reply: a reject, never a RST. */
@@ -43,7 +44,7 @@ test_M16(void **state)
 	open_host();
 	v.reject = true;
 	victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	request(0x50, 2, "\0\x10\0\x10", 4);
 	assert_int_equal(r.len, 24);
 	assert_int_equal(r.in[16] & 0x30, 0x30);
@@ -112,6 +113,49 @@ test_M18(void **state)
 	}
 }
 
+static struct rte_mbuf *syn; /* the first that the peer has sent */
+
+static void
+keep_syn(struct sim *sim, const struct rte_mbuf *m)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + 14;
+
+	if (!syn && ip[0] == 0x45 && ip[9] == 6 && ip[15] == 3 && (ip[20 + 13] & 0x12) == 2)
+		syn = rte_pktmbuf_copy(m, sim->host[0].data_pool, 0, UINT32_MAX);
+}
+
+/* The SYN once more at each step: as if it had not come. */
+static void
+test_M18_second_syn(void **state)
+{
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+	uint8_t request[32], *part[3] = {request, request + 10, octets};
+	uint32_t len[3] = {10, raw_startup(request, false, 0x50, 2, "\x80\x10\x80\x10", 4) - 10,
+			   raw_fpdu(octets, &h, NULL, 0)};
+
+	(void)state;
+	open_host();
+	s->tap = keep_syn;
+	victim_listen(&v);
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
+	for (uint32_t step = 0; step < 4; step++) {
+		struct rte_mbuf *again = rte_pktmbuf_copy(syn, s->host[0].data_pool, 0, UINT32_MAX);
+
+		engine_rx(v.engine, &again, 1, s->now_ns, NULL, NULL);
+		raw_run(&r, IW_MS);
+		if (step < 3)
+			raw_send(&r, part[step], len[step]);
+		raw_run(&r, IW_MS);
+		assert_int_equal(v.conns, step > 0);
+	}
+	check_reply(0x50, 2, "\x80\x10\x80\x10");
+	assert_true(v.conn[0].up && !raw_ended(&r));
+	assert_int_equal(v.conn[0].events, 2);
+	rte_pktmbuf_free(syn);
+	syn = NULL;
+	close_all();
+}
+
 /* More half-finished start-ups than ids: the oldest go, one that is in earnest gets through. */
 static void
 test_M19(void **state)
@@ -123,21 +167,22 @@ test_M19(void **state)
 
 	(void)state;
 	s = malloc(sizeof(*s));
-	sim_init_params(s, 1, 2, &params);
+	sim_init_params(s, 1, 3, &params);
+	pair_beside(&control, s);
 	victim_init(&v, s, 0);
 	victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	for (uint32_t i = 0; i < HALF; i++) {
-		assert_int_equal(tcp_open(s->host[1].engine->tcp, &local, &remote, NULL, 97, s->now_ns, &conn[i]), 0);
+		assert_int_equal(tcp_open(s->host[2].engine->tcp, &local, &remote, NULL, 97, s->now_ns, &conn[i]), 0);
 		raw_run(&r, 200 * IW_US);
 	}
 	in_use = mbufpool_in_use(s->host[0].data_pool);
 	assert_true(in_use < HALF);
 	raw_close(&r);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	assert_true(raw_start(&r));
 	for (uint32_t i = 0; i < HALF; i++)
-		tcp_release(s->host[1].engine->tcp, conn[i], s->now_ns);
+		tcp_release(s->host[2].engine->tcp, conn[i], s->now_ns);
 	close_all();
 }
 
@@ -224,8 +269,9 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_M14), cmocka_unit_test(test_M15), cmocka_unit_test(test_M16),
-		cmocka_unit_test(test_M17), cmocka_unit_test(test_M18), cmocka_unit_test(test_M19),
-		cmocka_unit_test(test_M20), cmocka_unit_test(test_M21), cmocka_unit_test(test_M22),
+		cmocka_unit_test(test_M17), cmocka_unit_test(test_M18), cmocka_unit_test(test_M18_second_syn),
+		cmocka_unit_test(test_M19), cmocka_unit_test(test_M20), cmocka_unit_test(test_M21),
+		cmocka_unit_test(test_M22),
 	};
 
 	if (argc > 1)
