@@ -18,16 +18,31 @@ test_M14(void **state)
 	check_answer(-IW_E_PROTO, 0);
 }
 
+/* The first FPDU, alone, is of the type that the Reply names (RFC 6581 §9.2); its STags are not zero. */
+static void
+one_rtr(const char *words, const char *rtr, uint32_t known, uint32_t len)
+{
+	open_initiator(true);
+	reply(0x50, 2, words, 4);
+	assert_int_equal(r.len, len);
+	assert_memory_equal(r.in, rtr, known);
+	check_answer(0, 0);
+}
+
 static void
 test_M15(void **state)
 {
 	(void)state;
 	one_initiator(true, 0x50, 2, "\x80\x10\0\x10", 4, -IW_E_PROTO, 0x2007);
 	one_initiator(true, 0x50, 2, "\0\x10\x80\x10", 4, -IW_E_PROTO, 0x2007); /* A not mirrored */
-	one_initiator(true, 0x50, 2, "\xc0\x10\0\x10", 4, -IW_E_PROTO, 0x2007); /* Send: not offered */
-	one_initiator(true, 0x50, 2, "\0\x10\x80\x10", 4, -IW_E_PROTO, 0x2007); /* A not mirrored */
-	one_initiator(true, 0x50, 2, "\x80\x10\x80\x10", 4, 0, 0);
-	one_initiator(true, 0x50, 2, "\x80\x10\x40\x10", 4, 0, 0);
+	one_initiator(true, 0x50, 2, "\x80\0\x40\x10", 4, -IW_E_PROTO, 0x2007); /* Read, but no IRD */
+	one_rtr("\x80\x10\x80\x10", "\x00\x0e\xc1\x40\0\0\0\1\0\0\0\0\0\0\0\0", 16, 20);
+	one_rtr("\x80\x10\x40\x10",
+		"\x00\x2e\x41\x41\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
+		"\0",
+		48, 52);
+	one_rtr("\xc0\x10\0\x10", "\x00\x12\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 20, 24);
+	one_rtr("\xc0\0\x40\x10", "\x00\x12\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 20, 24); /* no IRD */
 	one_responder(0x50, 2, "\xc0\x10\xc0\x10", 4, 0x50, "\x80\x10\x80\x10");               /* Write before Read */
 	one_responder(0x50, 2, "\xc0\x10\x40\x10", 4, 0x50, "\x80\x10\x40\x10");               /* Read before Send */
 	one_responder(0x50, 2, "\xc0\x10\0\x10", 4, 0x50, "\xc0\x10\0\x10");                   /* Send */
