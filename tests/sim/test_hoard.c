@@ -173,12 +173,38 @@ test_X3_worst_first(void **state)
 	close_world();
 }
 
+/* They have begun all at once: each has a second, whoever wants the memory. */
+static void
+test_X3_not_at_once(void **state)
+{
+	(void)state;
+	open_world();
+	for (uint32_t n = 0; n < HOARDERS; n++)
+		hoard(&hoarder[nth(n)]);
+	raw_run(&slow[0], 10 * IW_MS);
+	for (uint32_t i = 0; i < SLOW; i++) {
+		make_fpdu(i, 0);
+		raw_send(&slow[i], fpdu[i], fpdu_len / 2);
+	}
+	raw_run(&slow[0], 900 * IW_MS);
+	assert_int_equal(check_order(), 0);
+	raw_run(&slow[0], 200 * IW_MS);
+	for (uint32_t i = 0; i < SLOW; i++)
+		raw_send(&slow[i], fpdu[i] + fpdu_len / 2, fpdu_len - fpdu_len / 2);
+	raw_run(&slow[0], 5 * IW_SEC);
+	assert_in_range(check_order(), 1, HOARDERS - 10);
+	for (uint32_t i = 0; i < SLOW; i++)
+		assert_true(is_written(i, 0));
+	close_world();
+}
+
 /* An argument is a filter: test_X3*. */
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_X3_worst_first),
+		cmocka_unit_test(test_X3_not_at_once),
 	};
 
 	if (argc > 1)

@@ -3,6 +3,8 @@
  * a peer made by hand on the other. */
 #include "startup.h"
 
+#include "stat_of.h"
+
 /* L2/E0/C6; when the peer wants markers, behind one. */
 static void
 test_M14(void **state)
@@ -83,6 +85,55 @@ test_M17(void **state)
 	raw_run(&r, IW_MS);
 	assert_true(v.conn[0].up);
 	close_all();
+}
+
+/* Everything that sends is lent to others when the RTR is due (`max_flights`): it goes when TCP says that there is
+ * room, and nothing else has to happen. */
+static void
+test_M17_rtr_awaits_room(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = 16, .tcp.max_flights = 3};
+	struct iw_send_wr wr = {.opcode = IW_WR_SEND};
+	struct raw busy[2];
+
+	(void)state;
+	s = malloc(sizeof(*s));
+	sim_init_params(s, 1, 3, &params);
+	victim_init(&v, s, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct raw *to = i < 2 ? &busy[i] : &r;
+
+		v.attr.no_peer_to_peer = i < 2;
+		v.attr.first_fpdu_delay_us = i < 2 ? 0 : 200000;
+		raw_listen(to, s, i < 2 ? 1 : 2, (uint16_t)(4000 + i));
+		victim_connect(&v, i < 2 ? 1 : 2, (uint16_t)(4000 + i));
+		for (uint32_t k = 0; k < 1000 && !raw_accept(to); k++)
+			;
+		assert_true(raw_await(to, 24, IW_SEC));
+		raw_forget(to);
+		raw_send(to, octets,
+			 raw_startup(octets, true, 0x50, 2, i < 2 ? "\0\x10\0\x10" : "\x80\x10\x80\x10", 4));
+		raw_run(to, 10 * IW_MS);
+	}
+	s->host[1].cut = true;
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(iw_post_send(v.conn[i].qp, &wr, NULL), 0);
+	victim_connect(&v, 1, 4009); /* its SYN takes the one that was kept back */
+	raw_run(&r, IW_SEC);
+	assert_true(stat_of(v.engine, "tcp.tx_no_flight") > 0);
+	assert_int_equal(r.len, 0);
+	s->host[1].cut = false;
+	raw_run(&r, 5 * IW_SEC);
+	assert_true(v.conn[2].up);
+	assert_true(r.len >= 20); /* others may be behind it that wake the peer */
+	assert_memory_equal(r.in, "\x00\x0e\xc1\x40", 4);
+	for (uint32_t i = 0; i < 2; i++)
+		raw_close(&busy[i]);
+	raw_close(&r);
+	victim_fini(&v);
+	sim_run(s, 200 * IW_SEC);
+	sim_fini(s);
+	free(s);
 }
 
 /* FIN or RST at each step: one event at the most, everything back (sim_fini). */
@@ -283,9 +334,16 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_M14), cmocka_unit_test(test_M15), cmocka_unit_test(test_M16),
-		cmocka_unit_test(test_M17), cmocka_unit_test(test_M18), cmocka_unit_test(test_M18_second_syn),
-		cmocka_unit_test(test_M19), cmocka_unit_test(test_M20), cmocka_unit_test(test_M21),
+		cmocka_unit_test(test_M14),
+		cmocka_unit_test(test_M15),
+		cmocka_unit_test(test_M16),
+		cmocka_unit_test(test_M17),
+		cmocka_unit_test(test_M17_rtr_awaits_room),
+		cmocka_unit_test(test_M18),
+		cmocka_unit_test(test_M18_second_syn),
+		cmocka_unit_test(test_M19),
+		cmocka_unit_test(test_M20),
+		cmocka_unit_test(test_M21),
 		cmocka_unit_test(test_M22),
 	};
 
