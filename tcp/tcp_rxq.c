@@ -413,10 +413,10 @@ tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, const struct iw_view *tex
 bool
 tcp_rxq_is_short(struct tcp_rxq_pool *p)
 {
-	bool pressed = p->pressed;
-
+	if (!p->pressed)
+		return false;
 	p->pressed = false;
-	return pressed && nodes_left(p) <= p->low;
+	return nodes_left(p) <= p->low;
 }
 
 /* ---- the rest of the life ---- */

@@ -175,9 +175,8 @@ count_frames(const char *const *filter, uint32_t n, uint32_t *frames)
 	FILE *f;
 
 	for (uint32_t i = 0; i < n; i++)
-		len += snprintf(options + len, sizeof(options) - (size_t)len, ",%s", filter[i]);
-	assert_in_range(len, 1, sizeof(options) - 2);
-	strcat(options, "'");
+		len += snprintf(options + len, sizeof(options) - (size_t)len, ",%s%s", filter[i], i + 1 < n ? "" : "'");
+	assert_in_range(len, 1, sizeof(options) - 1);
 	f = tshark(options);
 	while (fgets(line, sizeof(line), f)) {
 		char *at = strstr(line, "<>");
