@@ -41,6 +41,7 @@ struct rdmap {
 	uint32_t reader; /* of the domain's table */
 	uint64_t fpdu_timeout_ns;
 	struct iw_list run, out, notify, async_srqs;
+	struct iw_list partial; /* QPs with an unfinished FPDU; the one that has not grown for longest is the first */
 	struct door_stack doors;
 	struct iw_pool qps, cqs, srqs;
 	struct iw_ring async_ring; /* of QPs that have an event for the user, each once at most */
