@@ -259,6 +259,62 @@ test_pools_run_dry(void **state)
 	}
 }
 
+/* Not one data mbuf for ever, and of the control mbufs one more than are out: the end of a stream gets through. */
+static struct stage *
+stage_with_reserve_only(struct rte_mbuf **last)
+{
+	struct stage *t = stage_open(1500, 50 * IW_US, false);
+	struct sim_host *h = &t->sim.host[0];
+
+	sim_run(&t->sim, IW_SEC);
+	*last = rte_pktmbuf_alloc(h->data_pool); /* a limit of 0 were none */
+	mbufpool_set_limit(h->data_pool, mbufpool_in_use(h->data_pool));
+	mbufpool_set_limit(h->ctl_pool, mbufpool_in_use(h->ctl_pool) + 1);
+	return t;
+}
+
+static void
+stage_close_after(struct stage *t, struct rte_mbuf *last)
+{
+	mbufpool_set_limit(t->sim.host[0].data_pool, 0);
+	mbufpool_set_limit(t->sim.host[0].ctl_pool, 0);
+	rte_pktmbuf_free(last);
+	stage_close(t);
+}
+
+static void
+test_T36_fin_out_of_the_reserve(void **state)
+{
+	struct rte_mbuf *last;
+	struct stage *t = stage_with_reserve_only(&last);
+
+	assert_true(pair_disconnect(&t->pair, 2 * IW_SEC));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(t->pair.end[i].last.status, 0);
+	stage_close_after(t, last);
+}
+
+/* The peer writes where it may not: what it hears of it is a Terminate, and then CLOSE. */
+static void
+test_T36_terminate_out_of_the_reserve(void **state)
+{
+	struct rte_mbuf *last;
+	struct stage *t = stage_with_reserve_only(&last);
+	struct iw_sge sge = {(uintptr_t)t->area[1], 100, iw_mr_lkey(t->mr[1])};
+	struct iw_send_wr wr = {.sg_list = &sge,
+				.num_sge = 1,
+				.opcode = IW_WR_RDMA_WRITE,
+				.remote_addr = (uintptr_t)t->area[0] + AREA,
+				.rkey = iw_mr_rkey(t->mr[0])};
+
+	assert_int_equal(iw_post_send(t->pair.end[1].qp, &wr, NULL), 0);
+	assert_true(sim_until(&t->sim, &t->pair.both_closed, 10 * IW_SEC));
+	assert_int_equal(stat_of(t->pair.end[0].engine, "rdmap.tx_terminates"), 1);
+	assert_int_equal(stat_of(t->pair.end[1].engine, "rdmap.rx_terminates"), 1);
+	assert_true(stat_of(t->pair.end[0].engine, "tcp.tx_rst") == 0); /* it has not lost its way to the FIN */
+	stage_close_after(t, last);
+}
+
 int
 main(void)
 {
@@ -267,6 +323,8 @@ main(void)
 		cmocka_unit_test(test_peer_closes),
 		cmocka_unit_test(test_records_of_a_connection),
 		cmocka_unit_test(test_pools_run_dry),
+		cmocka_unit_test(test_T36_fin_out_of_the_reserve),
+		cmocka_unit_test(test_T36_terminate_out_of_the_reserve),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
