@@ -15,9 +15,9 @@
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "lwip_peer.h"
-#include "start.h"
 #include "mbufpool.h"
 #include "net_face.h"
+#include "start.h"
 #include "tcp_face.h"
 #include "wire.h"
 

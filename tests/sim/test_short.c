@@ -267,6 +267,7 @@ stage_with_reserve_only(struct rte_mbuf **last)
 	struct sim_host *h = &t->sim.host[0];
 
 	sim_run(&t->sim, IW_SEC);
+	mbuf_stock_empty(&h->engine->stock);
 	*last = rte_pktmbuf_alloc(h->data_pool); /* a limit of 0 were none */
 	mbufpool_set_limit(h->data_pool, mbufpool_in_use(h->data_pool));
 	mbufpool_set_limit(h->ctl_pool, mbufpool_in_use(h->ctl_pool) + 1);
