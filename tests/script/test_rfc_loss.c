@@ -175,9 +175,9 @@ SCRIPT(test_RFC5682_lost, TEN_OUT(O_MSS | O_SACK, 40), OUT(A, AT(10), 1, SEG, .d
 
 /* What the peer has taken back is lost for certain: no F-RTO, the next of it goes before new data. */
 SCRIPT(test_RFC5682_reneging, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG), OUT(A, 1, 1, SEG, .n = 3),
-       DUP(.dt = 100 * MS, .sack = {{AT(1), AT(3)}}), OUT(A, 1, 1, SEG, .any = ANY_TIME),
-       IN(A, 1, AT(1), 0, .dt = 100 * MS), OUT(A, AT(1), 1, SEG, .any = ANY_TIME), PUSH(4 * SEG), QUIET(50 * MS),
-       IN(A, 1, AT(2), 0, .dt = 50 * MS), OUT(A, AT(2), 1, SEG), SKIP(0));
+       DUP(.dt = 100 * MS, .sack = {{AT(1), AT(3)}}), IN(A, 1, AT(1), 0, .dt = 10 * MS),
+       OUT(A, AT(1), 1, SEG, .any = ANY_TIME), PUSH(4 * SEG), QUIET(50 * MS), IN(A, 1, AT(2), 0, .dt = 50 * MS),
+       OUT(A, AT(2), 1, SEG), SKIP(0));
 
 /* And what it has SACKed then counts anew (RFC 2018 §8). */
 SCRIPT(test_RFC2018_reneging, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(4 * SEG), OUT(A, 1, 1, SEG, .n = 4),
