@@ -257,7 +257,7 @@ established(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_conn_clear(c, TCP_CONN_FORCE);
 	tcp_rtt_established(&c->fl->rtt, lost);
 	tcp_cc_init(&c->fl->cc, tcp_cc_ops_of(tcp->params.cc), c->emss, lost);
-	c->fl->ecn_end = c->iss;
+	c->fl->limited_end = c->fl->ecn_end = c->iss;
 	c->fl->recover = c->iss; /* RFC 6582 §3.2: the initial send sequence number */
 	tcp_timer_set(tcp, c, TCP_TIMER_USER, IW_NEVER);
 	tcp_timer_update(tcp, c, true, now_ns);

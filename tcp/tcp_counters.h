@@ -44,6 +44,7 @@
 	X(rx_ooo_dropped)       /* out of order beyond the budget */ \
 	X(rx_no_node)           /* dropped: no memory to queue it */ \
 	X(rx_timewait)          /* for a TIME_WAIT record */ \
+	X(rx_timewait_dropped)  /* of these: RST (RFC 1337), an old SYN (RFC 6191), nothing that asks for an answer */ \
 	X(challenges)           /* challenge ACKs sent (RFC 5961) */ \
 	X(challenges_limited)   /* and those the limit held back */ \
 	X(answers_limited)      /* RST and ACK without a connection that the peer's limit held back */ \

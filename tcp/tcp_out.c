@@ -86,7 +86,8 @@ send_data(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf *m, struct tcp_se
 	struct path path = {tcp_conn_local(c), tcp_conn_remote(c), &c->route, tcp_ecn_mark(tcp, c, kind, &seg->flags)};
 	bool follow = kind == TCP_ECN_NEW && !(seg->flags & TCP_CWR);
 
-	c->last_tx_ns = now_ns;
+	if (rte_pktmbuf_pkt_len(m)) /* an ACK is no use of the window (RFC 5681 §4.1) */
+		c->last_tx_ns = now_ns;
 	return put(tcp, &path, m, seg, payload_sum, follow ? train : NULL, now_ns);
 }
 

@@ -283,6 +283,8 @@ judge_timewait(struct tcp *tcp, struct tcp_demux_hit hit, struct tcp_rx_seg *rx)
 		tcp_out_bare_ack(tcp, rx->pkt, &ack, rx->now_ns);
 	} else if (v.act == TCP_TW_SYN) {
 		rx_nobody(tcp, rx, tcp_listen_wants(tcp, rx->pkt, &rx->seg) ? hit.handle : 0, v.isn_after);
+	} else {
+		tcp->n.rx_timewait_dropped++;
 	}
 }
 

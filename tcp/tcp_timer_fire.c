@@ -86,7 +86,6 @@ fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	}
 	/* RFC 9293 MUST-26: not while data is outstanding; there the user timeout rules. */
 	if (!tcp_conn_all_acked(c)) {
-		c->keepalive_probes = 0;
 		tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, keepalive_step(c)));
 		return;
 	}

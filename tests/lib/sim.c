@@ -16,9 +16,9 @@
 #include "mbufpool.h"
 #include "net_obj.h"
 #include "oracle.h"
+#include "start.h"
 
 #define FIRST_ADDRESS 0xc0000201u /* 192.0.2.1 */
-#define START_NS (1000 * IW_SEC)
 #define DATA_ROOM 9216
 #define CTL_ROOM 1024
 #define SIM_SLEEP_FRAMES 1024
@@ -112,7 +112,7 @@ sim_init_params(struct sim *s, uint64_t seed, uint32_t hosts, const struct engin
 	memset(s, 0, sizeof(*s));
 	oracle_begin();
 	s->seed = seed;
-	s->now_ns = START_NS;
+	s->now_ns = start_ns();
 	s->hosts = hosts;
 	s->burst = 32;
 	s->wire.delay_ns = 10 * IW_US;

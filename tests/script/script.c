@@ -82,7 +82,7 @@ script_init_secret(struct script *x, const struct tcp_params *params, uint8_t se
 {
 	memset(x, 0, offsetof(struct script, q));
 	x->head = x->tail = 0;
-	x->now_ns = x->mark_ns = x->start_ns = 1000 * IW_SEC;
+	x->now_ns = x->mark_ns = x->start_ns = start_ns();
 	x->env.data_pool = mbufpool_create("data", 9216 + 128, 0);
 	x->env.ctl_pool = mbufpool_create("ctl", 512, 0);
 	memset(x->env.secret, secret, sizeof(x->env.secret));
@@ -105,7 +105,7 @@ void
 script_next_peer(struct script *x, uint16_t port)
 {
 	x->peer_port = port;
-	x->iss = SCRIPT_ISS;
+	x->iss = start_seq();
 	x->our_iss = 0;
 	x->peer_ts = x->our_ts = false;
 	x->our_tsval = 0;
@@ -330,7 +330,7 @@ options_in(struct script *x, const struct script_row *r, struct wire_seg *s)
 {
 	uint32_t block[WIRE_SACKS][2];
 	uint8_t n = 0, opt = s->flags & S ? r->opt & (uint8_t)~r->no_opt : 0;
-	uint32_t clock = 1000 + (uint32_t)((x->now_ns - x->start_ns) / IW_MS) + (uint32_t)r->ts_add;
+	uint32_t clock = start_tick() + 1000 + (uint32_t)((x->now_ns - x->start_ns) / IW_MS) + (uint32_t)r->ts_add;
 
 	if (s->flags & S && r->opt)
 		x->peer_ts = opt & O_TS;
@@ -339,7 +339,10 @@ options_in(struct script *x, const struct script_row *r, struct wire_seg *s)
 	if (opt & O_SACK)
 		wire_opt_sack_ok(s);
 	if ((opt | r->opt) & O_TS || (x->peer_ts && x->our_ts && !(r->no_opt & O_TS)))
-		wire_opt_ts(s, r->tsval ? r->tsval : clock, r->tsecr ? r->tsecr : s->flags & A ? x->our_tsval : 0);
+		wire_opt_ts(s, r->tsval ? start_tick() + r->tsval : clock,
+			    r->tsecr       ? r->tsecr
+			    : s->flags & A ? x->our_tsval
+					   : 0);
 	if (opt & O_WS)
 		wire_opt_ws(s, r->ws ? r->ws : 7);
 	for (; n < WIRE_SACKS && r->sack[n][1]; n++)

@@ -9,13 +9,13 @@
 
 #include "iw_time.h"
 #include "net_face.h"
+#include "start.h"
 #include "tcp_face.h"
 #include "wire.h"
 
 #define SCRIPT_QUEUE 512
 #define SCRIPT_PORT 4420      /* ours, of the listener */
 #define SCRIPT_PEER_PORT 3333 /* the peer's */
-#define SCRIPT_ISS 0x10000000u
 
 #define MS IW_MS
 #define SEC IW_SEC

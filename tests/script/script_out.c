@@ -16,7 +16,8 @@ check_options(struct script *x, const struct script_row *r, const struct wire_se
 		    s->sack[i][1] != x->iss + r->sack[i][1])
 			ROW_FAIL(x, "SACK block %u of %u is %u-%u, not %u-%u", i, s->n_sack, s->sack[i][0] - x->iss,
 				 s->sack[i][1] - x->iss, r->sack[i][0], r->sack[i][1]);
-	if ((r->mss && s->mss != r->mss) || (r->tsecr && s->tsecr != r->tsecr) || (r->ecn && s->ecn != r->ecn - 1))
+	if ((r->mss && s->mss != r->mss) || (r->tsecr && s->tsecr != start_tick() + r->tsecr) ||
+	    (r->ecn && s->ecn != r->ecn - 1))
 		ROW_FAIL(x, "MSS %u, TSecr %u, ECN %u", s->mss, s->tsecr, s->ecn);
 	if ((r->wnd && s->wnd != r->wnd) || (r->wnd0 && s->wnd))
 		ROW_FAIL(x, "window %u", s->wnd);

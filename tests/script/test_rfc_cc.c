@@ -100,6 +100,28 @@ slows_down(struct script *x)
 SCRIPT(test_RFC9406, ACTIVE_RTT(O_MSS | O_SACK | O_WS, 100 * MS), SEND(400 * SEG), CALL(slows_down), SKIP(0));
 SCRIPT(test_RFC5681_slow_start, ACTIVE_RTT(O_MSS | O_SACK | O_WS, 100 * MS), SEND(400 * SEG), CALL(doubles), SKIP(0));
 
+/* §4.1: the window is small again when no data was sent for an RTO, whatever else was sent. */
+static void
+only_acks(struct script *x)
+{
+	ack_all(x, 100 * MS);
+	ack_all(x, 100 * MS);
+	script_check(x, info_of(x).cwnd >= 30 * SEG, "cwnd before the pause", info_of(x).cwnd);
+	for (uint32_t i = 0; i < 40; i++) {
+		const struct script_row text = IN(A, 1 + i * 100, 1 + 30 * SEG, 100);
+
+		script_in(x, &text);
+		x->head = x->tail;
+		script_advance(x, x->now_ns + 100 * MS);
+	}
+	x->to_send = 60 * SEG;
+	script_settle(x);
+	script_check(x, x->tail - x->head == 10, "segments at once after a pause", x->tail - x->head);
+	x->head = x->tail;
+}
+
+SCRIPT(test_RFC5681_idle, ACTIVE_RTT(O_MSS | O_SACK | O_WS, 100 * MS), SEND(30 * SEG), CALL(only_acks), SKIP(0));
+
 /* ---- RFC 3168 ---- */
 
 enum { NOT_ECT = 0, ECT0 = 2, CE = 3 };
@@ -126,6 +148,11 @@ half_or_so(struct script *x)
 SCRIPT(test_RFC3168_sender, ECN_UP, SEND(40 * SEG), OUT(A, 1, 1, SEG, .n = 10, IS(ECT0)),
        IN(A | E, 1, AT(1), 0, .dt = 100 * MS), CALL(half_or_so), IN(A | E, 1, AT(2), 0), CALL(half_or_so),
        IN(A | E, 1, AT(6), 0), CALL(half_or_so), OUT(A | W, AT(10), 1, SEG, IS(ECT0)), SKIP(0));
+/* A window that was reduced for a loss is told as well, once. */
+SCRIPT(test_RFC3168_loss, ECN_UP, SEND(40 * SEG), OUT(A, 1, 1, SEG, .n = 10), DUP(.dt = 100 * MS),
+       OUT(A, AT(10), 1, SEG, IS(ECT0)), DUP(.ecn = NOT_ECT), OUT(A, AT(11), 1, SEG, IS(ECT0)), DUP(.ecn = NOT_ECT),
+       OUT(A, 1, 1, SEG, IS(NOT_ECT)), IN(A, 1, AT(12), 0, .dt = 100 * MS), OUT(A | W, AT(12), 1, SEG, IS(ECT0)),
+       OUT(A, AT(13), 1, SEG, IS(ECT0)), SKIP(0));
 SCRIPT(test_RFC3168_rexmit, ECN_UP, SEND(100), OUT(A, 1, 1, 100, IS(ECT0)),
        OUT(A, 1, 1, 100, .any = ANY_TIME, IS(NOT_ECT)));
 /* Not a set-up: only one of the flags; our SYN offers, a SYN,ACK with both flags is none. */
@@ -239,8 +266,10 @@ main(void)
 		cmocka_unit_test(test_RFC9438),
 		cmocka_unit_test(test_RFC9406),
 		cmocka_unit_test(test_RFC5681_slow_start),
+		cmocka_unit_test(test_RFC5681_idle),
 		cmocka_unit_test(test_RFC3168),
 		cmocka_unit_test(test_RFC3168_sender),
+		cmocka_unit_test(test_RFC3168_loss),
 		cmocka_unit_test(test_RFC3168_rexmit),
 		cmocka_unit_test(test_RFC3168_half),
 		cmocka_unit_test(test_RFC3168_active),

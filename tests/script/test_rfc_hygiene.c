@@ -15,7 +15,8 @@ SCRIPT(test_RFC7323, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS | O_TS | O_WS, .tsval =
        OUT(S | A, 0, 1, 0, .opt = O_MSS | O_TS | O_WS, .tsecr = 1000), IN(A, 1, 1, 0, .tsval = 1001),
        IN(A, 1, 1, 100, .tsval = 1005), OUT(A, 1, 101, 0, .opt = O_TS, .tsecr = 1005),
        IN(A, 201, 1, 100, .tsval = 1010), OUT(A, 1, 101, 0, .tsecr = 1005), IN(A, 101, 1, 100, .tsval = 1012),
-       OUT(A, 1, 301, 0, .tsecr = 1012), SEND(100), OUT(A, 1, 301, 100, .opt = O_TS, .tsecr = 1012));
+       OUT(A, 1, 301, 0, .tsecr = 1012), SEND(100), OUT(A, 1, 301, 100, .opt = O_TS, .tsecr = 1012), CLOSE,
+       OUT(F | A, 101, 301, 0, .opt = O_TS, .tsecr = 1012), ABORT, OUT(R | A, 102, 301, 0, .opt = O_TS));
 /* The clock wraps: newer is a matter of 32 bits. */
 SCRIPT(test_RFC7323_wrap, LISTEN, IN(S, 0, 0, 0, .opt = O_MSS | O_TS, .tsval = 0xfffffff0u),
        OUT(S | A, 0, 1, 0, .tsecr = 0xfffffff0u), IN(A, 1, 1, 0, .tsval = 0xfffffff8u), IN(A, 1, 1, 100, .tsval = 4),

@@ -94,6 +94,19 @@ SCRIPT(test_RFC8985_tlp_once, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG
        OUT(A, AT(2), 1, SEG, .dt = 200 * MS), OUT(A, AT(0), 1, SEG, .dt = 300 * MS), IN(A, 1, AT(3), 0),
        QUIET(5 * SEC));
 
+/* The ACK that ends a recovery may tell of the next loss. */
+SCRIPT(test_RFC8985_next_loss, TEN_OUT(O_MSS | O_SACK, 14), DUP(.dt = 100 * MS, .sack = {{AT(1), AT(2)}}),
+       OUT(A, AT(10), 1, SEG), DUP(.sack = {{AT(1), AT(3)}}), OUT(A, AT(11), 1, SEG), DUP(.sack = {{AT(1), AT(4)}}),
+       OUT(A, 1, 1, SEG), IN(A, 1, AT(10), 0, .dt = 100 * MS), OUT(A, AT(12), 1, SEG), OUT(A, AT(13), 1, SEG),
+       IN(A, 1, AT(12), 0, .dt = 100 * MS, .sack = {{AT(13), AT(14)}}),
+       OUT(A, AT(12), 1, SEG, .dt = 25 * MS, .tol = 3 * MS), SKIP(0));
+
+/* §6.2 holds after a timeout as well: a retransmission that was lost is found by what was sent behind it and arrived.
+ */
+SCRIPT(test_RFC8985_after_rto, TEN_OUT(O_MSS | O_SACK, 10), OUT(A, AT(9), 1, SEG, .dt = 200 * MS),
+       OUT(A, 1, 1, SEG, .dt = 300 * MS), IN(A, 1, AT(1), 0, .dt = 100 * MS), OUT(A, AT(1), 1, SEG, .n = 2),
+       IN(A, 1, AT(1), 0, .dt = 100 * MS, .sack = {{AT(2), AT(3)}}), OUT(A, AT(1), 1, SEG), SKIP(0));
+
 /* §7.4.2 (c): the probe was the repair, as the ACK of what came behind it tells: the window shrinks as for any loss;
  * not when a D-SACK says that the tail had arrived as well. */
 static void
@@ -128,6 +141,11 @@ SCRIPT(test_RFC6582, TEN_OUT(O_MSS, 10), DUP(.dt = 100 * MS), DUP(.n = 2), OUT(A
        QUIET(50 * MS), IN(A, 1, AT(5), 0, .dt = 50 * MS), OUT(A, AT(5), 1, SEG), IN(A, 1, AT(10), 0, .dt = 50 * MS),
        QUIET(5 * SEC), STATE(ESTABLISHED));
 
+/* Step 1: what was sent before the timeout may come twice, and its duplicates are no loss: not before more than that is
+ * acknowledged. */
+SCRIPT(test_RFC6582_recover, TEN_OUT(O_MSS, 10), OUT(A, 1, 1, SEG, .dt = 300 * MS), IN(A, 1, AT(10), 0, .dt = 100 * MS),
+       SEND(2 * SEG), OUT(A, AT(10), 1, SEG, .n = 2), IN(A, 1, AT(10), 0, .n = 4), QUIET(50 * MS), IN(A, 1, AT(12), 0));
+
 /* §3.1: after a timeout two ACKs that go forward: it was false, nothing is sent again. */
 static void
 nothing_again(struct script *x)
@@ -154,6 +172,19 @@ SCRIPT(test_RFC5682, TEN_OUT(O_MSS | O_SACK, 40), OUT(A, AT(10), 1, SEG, .dt = 2
 SCRIPT(test_RFC5682_lost, TEN_OUT(O_MSS | O_SACK, 40), OUT(A, AT(10), 1, SEG, .dt = 200 * MS),
        OUT(A, 1, 1, SEG, .dt = 300 * MS), IN(A, 1, AT(1), 0, .dt = 100 * MS), OUT(A, AT(11), 1, SEG, .n = 2),
        IN(A, 1, AT(1), 0, .dt = 100 * MS, .sack = {{AT(11), AT(12)}}), OUT(A, AT(1), 1, SEG), SKIP(0));
+
+/* What the peer has taken back is lost for certain: no F-RTO, the next of it goes before new data. */
+SCRIPT(test_RFC5682_reneging, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG), OUT(A, 1, 1, SEG, .n = 3),
+       DUP(.dt = 100 * MS, .sack = {{AT(1), AT(3)}}), IN(A, 1, AT(1), 0, .dt = 10 * MS),
+       OUT(A, AT(1), 1, SEG, .any = ANY_TIME), PUSH(4 * SEG), QUIET(50 * MS), IN(A, 1, AT(2), 0, .dt = 50 * MS),
+       OUT(A, AT(2), 1, SEG), SKIP(0));
+
+/* And what it has SACKed then counts anew (RFC 2018 §8). */
+SCRIPT(test_RFC2018_reneging, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(4 * SEG), OUT(A, 1, 1, SEG, .n = 4),
+       DUP(.dt = 100 * MS, .sack = {{AT(1), AT(4)}}), OUT(A, 1, 1, SEG, .any = ANY_TIME),
+       IN(A, 1, AT(1), 0, .dt = 100 * MS), OUT(A, AT(1), 1, SEG, .any = ANY_TIME),
+       IN(A, 1, AT(2), 0, .dt = 50 * MS, .sack = {{AT(3), AT(4)}}), OUT(A, AT(2), 1, SEG), QUIET(50 * MS),
+       IN(A, 1, AT(4), 0));
 
 /* §4: the first block names what came twice; below the ACK, and above it inside a second block. */
 SCRIPT(test_RFC2883, PASSIVE(O_MSS | O_SACK), IN(A, 1, 1, 100), OUT(A, 1, 101, 0), IN(A, 1, 1, 100),
@@ -232,9 +263,14 @@ main(void)
 		cmocka_unit_test(test_RFC8985_tlp),
 		cmocka_unit_test(test_RFC8985_tlp_new),
 		cmocka_unit_test(test_RFC8985_tlp_once),
+		cmocka_unit_test(test_RFC8985_after_rto),
 		cmocka_unit_test(test_RFC3042),
 		cmocka_unit_test(test_RFC5682),
 		cmocka_unit_test(test_RFC5682_lost),
+		cmocka_unit_test(test_RFC5682_reneging),
+		cmocka_unit_test(test_RFC2018_reneging),
+		cmocka_unit_test(test_RFC6582_recover),
+		cmocka_unit_test(test_RFC8985_next_loss),
 		cmocka_unit_test(test_RFC2883),
 		cmocka_unit_test(test_RFC2018),
 		cmocka_unit_test(test_RFC6582),

@@ -88,6 +88,16 @@ SCRIPT(test_T16_with_text, PASSIVE(O_MSS), IN(F | A, 51, 1, 50), OUT(A, 1, 1, 0)
 /* The hole before it is filled, and more: the stream has ended there. */
 SCRIPT(test_T16_text_behind, PASSIVE(O_MSS), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), IN(A, 1, 1, 300), OUT(A, 1, 102, 0),
        GOT(100), STATE(CLOSE_WAIT));
+/* Where the stream ends is said once; who says it anew is not believed, nor who contradicts what has come. */
+SCRIPT(test_T16_twice, PASSIVE(O_MSS), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), IN(F | A, 201, 1, 0), OUT(A, 1, 1, 0),
+       IN(A, 1, 1, 300), OUT(A, 1, 102, 0), GOT(100), STATE(CLOSE_WAIT));
+SCRIPT(test_T16_within_text, PASSIVE(O_MSS), IN(A, 51, 1, 50), OUT(A, 1, 1, 0), IN(F | A, 1, 1, 50), OUT(A, 1, 101, 0),
+       GOT(100), STATE(ESTABLISHED), NOT_READY(TCP_READY_FIN));
+/* The text still lies in the window, the FIN does not: it has to come again. */
+SCRIPT_WITH(test_T16_beyond_window, &script_small, PASSIVE(O_MSS), HOLD, IN(F | A, SMALL - 1023, 1, 1024),
+	    OUT(A, 1, 1, 0), IN(A, 1, 1, 1024, .n = 15), SKIP(0), STATE(ESTABLISHED), NOT_READY(TCP_READY_FIN), READ(0),
+	    OUT(A, 1, SMALL + 1, 0, .wnd = SMALL), GOT(SMALL), IN(F | A, SMALL + 1, 1, 0), OUT(A, 1, SMALL + 2, 0),
+	    STATE(CLOSE_WAIT));
 SCRIPT(test_T16_again, PASSIVE(O_MSS), CLOSE, OUT(F | A, 1, 1, 0), IN(A, 1, 2, 0), IN(F | A, 1, 2, 0), OUT(A, 2, 2, 0),
        STATE(TIME_WAIT), IN(F | A, 1, 2, 0, .dt = 40 * SEC), OUT(A, 2, 2, 0), QUIET(59 * SEC), STATE(TIME_WAIT),
        QUIET(2 * SEC), STATE(CLOSED));
@@ -129,6 +139,9 @@ SCRIPT(test_T20_syn_again, OPEN, OUT(S, 0, 0, 0), IN(A, 300, 100, 0), OUT(R, 100
 /* Bounded once nobody reads any more; a half-closed connection lives on. */
 #define HALF_CLOSED PASSIVE(O_MSS), CLOSE, OUT(F | A, 1, 1, 0), IN(A, 1, 2, 0), STATE(FIN_WAIT_2)
 SCRIPT(test_T21, HALF_CLOSED, RELEASE, QUIET(50 * SEC), COUNT(1), SKIP(200 * SEC), COUNT(0));
+/* Nobody reads any more when the peer acknowledges the FIN: 60 s from there. */
+SCRIPT(test_T21_released_before, PASSIVE(O_MSS), CLOSE, OUT(F | A, 1, 1, 0), RELEASE, IN(A, 1, 2, 0), QUIET(50 * SEC),
+       COUNT(1), SKIP(20 * SEC), COUNT(0));
 SCRIPT(test_T21_half_close, HALF_CLOSED, QUIET(1000 * SEC), STATE(FIN_WAIT_2), IN(A, 1, 2, 100), OUT(A, 2, 101, 0),
        GOT(100));
 
@@ -178,7 +191,7 @@ SCRIPT(test_T22_syn_ack, TIMEWAIT(O_MSS), IN(S | A, 50000, 2, 0), OUT(A, 2, 102,
 
 /* RFC 1337 §2 figure 1, with fix F1. */
 SCRIPT(test_T23, TIMEWAIT(O_MSS), IN(A, 51, 1, 50), OUT(A, 2, 102, 0), IN(R, 102, 0, 0), IN(R | A, 102, 2, 0),
-       STATE(TIME_WAIT), QUIET(SEC), STATE(TIME_WAIT));
+       COUNTER("rx_timewait_dropped", 2), STATE(TIME_WAIT), QUIET(SEC), STATE(TIME_WAIT));
 
 /* ---- T24: RFC 4987 §3.5, §3.6 ---- */
 
@@ -218,8 +231,18 @@ SCRIPT_WITH(test_T24_cookie_mss, &few_syns, LISTEN, CALL(syn_flood), IN(S, 0, 0,
 SCRIPT_WITH(test_T24_cookie_options, &few_syns, LISTEN, CALL(syn_flood),
 	    IN(S, 0, 0, 0, .opt = O_MSS | O_TS | O_WS | O_SACK, .ws = 5),
 	    OUT(S | A, 0, 1, 0, .opt = O_TS | O_WS | O_SACK), IN(A, 1, 1, 0, .wnd = 91), STATE(ESTABLISHED),
-	    COUNTER("syn_cookies_taken", 1), PUSH(5000), OUT(A, 1, 1, 1448, .n = 2, .opt = O_TS), QUIET(50 * MS),
+	    COUNTER("syn_cookies_taken", 1), PUSH(5000), OUT(A, 1, 1, 1448, .n = 2, .opt = O_TS), QUIET(MS),
 	    IN(A, 101, 1, 100, .wnd = 91), OUT(A, 2897, 1, 0, .sack = {{101, 201}}));
+static void
+old_peer_again(struct script *x)
+{
+	syn_flood(x);
+	script_next_peer(x, SCRIPT_PEER_PORT);
+}
+
+/* A cookie cannot lie above what the 4-tuple's last life has sent (RFC 9293 MAY-2): the SYN has to come again. */
+SCRIPT_WITH(test_T24_cookie_time_wait, &few_syns, TIMEWAIT(O_MSS), CALL(old_peer_again), NEW_SYN(5000, O_MSS),
+	    COUNTER("rx_syn_nomem", 1), STATE(TIME_WAIT));
 SCRIPT_WITH(test_T24_cookie_isn, &few_syns, LISTEN, CALL(syn_flood), IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0),
 	    IN(A, 1001, 1, 100), OUT(R, 1, 0, 0), IN(A, 1, 1, 100), OUT(A, 1, 101, 0), STATE(ESTABLISHED),
 	    COUNTER("syn_cookies_taken", 1));
@@ -240,6 +263,10 @@ main(void)
 		cmocka_unit_test(test_T16_with_text),
 		cmocka_unit_test(test_T16_again),
 		cmocka_unit_test(test_T16_text_behind),
+		cmocka_unit_test(test_T16_twice),
+		cmocka_unit_test(test_T16_within_text),
+		cmocka_unit_test(test_T16_beyond_window),
+		cmocka_unit_test(test_T24_cookie_time_wait),
 		cmocka_unit_test(test_T22_syn_ack),
 		cmocka_unit_test(test_T24_cookie_mss),
 		cmocka_unit_test(test_T24_cookie_options),
@@ -255,6 +282,7 @@ main(void)
 		cmocka_unit_test(test_T20),
 		cmocka_unit_test(test_T20_syn_again),
 		cmocka_unit_test(test_T21),
+		cmocka_unit_test(test_T21_released_before),
 		cmocka_unit_test(test_T21_half_close),
 		cmocka_unit_test(test_T22),
 		cmocka_unit_test(test_T22_ts_greater),

@@ -213,6 +213,8 @@ SCRIPT(test_T12_syn, LISTEN, IN(S, 0, 0, 0, .raw = "\2\5\5\264\0\0\0\0", .raw_le
 int
 main(void)
 {
+	/* Where all 4-tuples begin alike nothing is to be seen of it. */
+	const struct CMUnitTest plain[] = {cmocka_unit_test(test_T7)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_T1),
 		cmocka_unit_test(test_T1_syn_sent),
@@ -228,7 +230,6 @@ main(void)
 		cmocka_unit_test(test_T5_24_days),
 		cmocka_unit_test(test_T6),
 		cmocka_unit_test(test_T6_not_agreed),
-		cmocka_unit_test(test_T7),
 		cmocka_unit_test(test_T8),
 		cmocka_unit_test(test_T8_not_offered),
 		cmocka_unit_test(test_T8_first_write),
@@ -245,5 +246,7 @@ main(void)
 		cmocka_unit_test(test_T12_syn),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int bad = start_wraps() ? 0 : cmocka_run_group_tests(plain, NULL, NULL);
+
+	return bad + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -33,7 +34,7 @@ struct trial {
 	uint32_t rcv_nxt, rcv_wnd, snd_una, snd_nxt;
 	struct wire_seg in;
 	uint32_t conn, timewaits, conns;
-	uint64_t got;
+	uint64_t got, counted;
 	uint32_t after; /* RCV.NXT that the answer shows */
 	char why[160];
 };
@@ -161,6 +162,20 @@ acknowledgment(const struct trial *t, uint8_t ack)
 	}
 }
 
+/* All that the room counts of what comes in, but that it comes. */
+static uint64_t
+counted(void)
+{
+	struct iw_counter_list list = tcp_counter_list(x.tcp);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < list.n; i++)
+		if (strcmp(list.names[i], "tcp.rx_segs") != 0 && strcmp(list.names[i], "tcp.rx_fast") != 0 &&
+		    strncmp(list.names[i], "tcp.tx_", 7) != 0)
+			sum += list.values[i];
+	return sum;
+}
+
 /* As the segments that came out during reach() say. */
 static void
 look_before(struct trial *t, const struct combo *c)
@@ -178,6 +193,7 @@ look_before(struct trial *t, const struct combo *c)
 	t->conns = tcp_conn_count(x.tcp);
 	t->got = x.got;
 	t->conn = x.conn;
+	t->counted = counted();
 	x.bits = 0;
 }
 
@@ -207,7 +223,7 @@ inject(struct trial *t, const struct combo *c)
 	if (c->flags & S)
 		wire_opt_mss(s, 1460);
 	if (c->ts == 1 || c->ts == 2)
-		wire_opt_ts(s, c->ts == 1 ? 2000 : 500, c->flags & A ? x.our_tsval : 0);
+		wire_opt_ts(s, start_tick() + (c->ts == 1 ? 2000 : 500), c->flags & A ? x.our_tsval : 0);
 	script_frame(&x, wire_build(x.env.data_pool, s));
 	script_settle(&x);
 }
@@ -326,7 +342,7 @@ answered_by_up(const struct trial *t, const struct combo *c)
 	if (c->state == 1 || c->state == 11)
 		s.seq = t->in.flags & S ? t->in.seq + 1 : s.seq;
 	if (x.our_ts && c->ts != 3)
-		wire_opt_ts(&s, 2001, x.our_tsval);
+		wire_opt_ts(&s, start_tick() + 2001, x.our_tsval);
 	x.bits = 0;
 	script_frame(&x, wire_build(x.env.data_pool, &s));
 	script_settle(&x);
@@ -381,6 +397,16 @@ state_good(struct trial *t, const struct combo *c, const struct matrix_row *r)
 	return false;
 }
 
+/* What leaves no trace but an ACK's has been dropped, and that has a name. */
+static bool
+name_good(struct trial *t, const struct combo *c)
+{
+	bool is_ack = c->flags & A && !(c->flags & (S | R | F)) && t->in.len == 0;
+
+	return is_ack || x.head != x.tail || x.got != t->got || x.bits || counted() > t->counted ||
+	       wrong(t, "counters of the drop", 0, 1);
+}
+
 static void
 report(const struct combo *c, uint32_t row, const struct trial *t)
 {
@@ -395,6 +421,7 @@ report(const struct combo *c, uint32_t row, const struct trial *t)
 	       t->in.len, ts_name[c->ts], t->why);
 }
 
+/* Every other time where the numbers wrap; over IPv6 the times between. */
 static void
 restart(void)
 {
@@ -403,6 +430,7 @@ restart(void)
 
 	if (cases)
 		script_fini(&x);
+	setenv("IW_TEST_START", (cases / CASES_PER_TCP + wire_is_v6()) % 2 ? "wrap" : "plain", 1);
 	script_init(&x, &params);
 	x.name = "matrix";
 	PLAY(&x, "LISTEN", ROW(ROW_LISTEN, .n = 100));
@@ -418,12 +446,14 @@ try_combo(const struct combo *c)
 	if (cases % CASES_PER_TCP == 0)
 		restart();
 	script_next_peer(&x, (uint16_t)(10000 + cases++ % 20000));
+	if (start_wraps())
+		x.iss = 0u - 1000; /* the left edge of most states is behind the wrap */
 	r = &matrix_rows[row];
 	reach(c);
 	look_before(&t, c);
 	inject(&t, c);
 	covered[row]++;
-	if (!take_good(&t, c, r) || !answer_good(&t, c, r) || !state_good(&t, c, r))
+	if (!name_good(&t, c) || !take_good(&t, c, r) || !answer_good(&t, c, r) || !state_good(&t, c, r))
 		if (failed[row]++ < 2)
 			report(c, row, &t);
 	x.head = x.tail;
@@ -484,7 +514,7 @@ test_matrix(void **state)
 	script_fini(&x);
 }
 
-/* Each row is somebody's first match: no dead rows. */
+/* Each row is the first match of something that is tried: no dead rows. */
 static void
 test_no_dead_row(void **state)
 {
@@ -499,7 +529,7 @@ test_no_dead_row(void **state)
 				  .len = (uint8_t)(k / STATES / 64 / POSITIONS / ACKS % LENGTHS),
 				  .ts = (uint8_t)(k / STATES / 64 / POSITIONS / ACKS / LENGTHS)};
 
-		used[row_of(&c)]++;
+		used[row_of(&c)] += !is_idle(&c);
 	}
 	for (uint32_t i = 0; i < ROWS; i++)
 		if (!used[i])

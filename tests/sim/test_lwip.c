@@ -17,6 +17,7 @@
 #include "lwip_peer.h"
 #include "mbufpool.h"
 #include "net_face.h"
+#include "start.h"
 #include "tcp_face.h"
 #include "wire.h"
 
@@ -258,7 +259,7 @@ start(struct world *w, uint64_t seed)
 	struct netif nif = wire_netif();
 
 	memset(w, 0, sizeof(*w));
-	w->now_ns = 1000 * IW_SEC;
+	w->now_ns = start_ns();
 	w->rng = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	if (!lwip_peer_init(&w->peer, &peer, from_lwip, w))
 		return false;

@@ -276,6 +276,7 @@ stage_dry(enum moment when, bool reserve)
 			post(t, IW_WR_RDMA_WRITE);
 		await_sent(t, REQUESTS / 4, 10 * IW_SEC);
 	}
+	mbuf_stock_empty(&h->engine->stock);
 	held[0] = rte_pktmbuf_alloc(h->data_pool);
 	held[1] = rte_pktmbuf_alloc(h->ctl_pool);
 	mbufpool_set_limit(h->data_pool, 1);
@@ -301,7 +302,7 @@ stage_wet(struct stage *t)
 
 /* A Terminate gets out without an mbuf for data, whatever is queued: end 1 sends what end 0 has no receive for (D9). */
 static void
-test_terminate_of_the_reserve(void **state)
+test_T36_terminate_out_of_the_reserve(void **state)
 {
 	for (enum moment when = IDLE; when < CLOSED_BY_PEER; when++) {
 		for (int reserve = 0; reserve < 2; reserve++) {
@@ -327,7 +328,7 @@ test_terminate_of_the_reserve(void **state)
 
 /* And so does a FIN: of who closes first, and of who answers. */
 static void
-test_fin_of_the_reserve(void **state)
+test_T36_fin_out_of_the_reserve(void **state)
 {
 	static const enum moment moments[] = {IDLE, DRAINING, CLOSED_BY_PEER};
 
@@ -359,8 +360,8 @@ main(void)
 		cmocka_unit_test(test_peer_closes),
 		cmocka_unit_test(test_records_of_a_connection),
 		cmocka_unit_test(test_pools_run_dry),
-		cmocka_unit_test(test_terminate_of_the_reserve),
-		cmocka_unit_test(test_fin_of_the_reserve),
+		cmocka_unit_test(test_T36_terminate_out_of_the_reserve),
+		cmocka_unit_test(test_T36_fin_out_of_the_reserve),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,8 @@ test_each_by_name(void **state)
 		{50, "00000000 00000000", 0, 0, &counters.rx_ipv6_ext_unknown},
 		{51, "06 01 0000 00000000", 0, 0, &counters.rx_ipv6_ext_unknown},
 		{135, "3b 00 0000 00000000", 0, 0, &counters.rx_ipv6_ext_unknown},
+		{139, "3b 00 0000 00000000", 0, 0, &counters.rx_ipv6_ext_unknown},
+		{140, "3b 00 0000 00000000", 0, 0, &counters.rx_ipv6_ext_unknown},
 		{59, "", 0, 0, &counters.rx_ipv6_no_next},
 		{0, "3b 00" PAD, 0, 0, &counters.rx_ipv6_no_next},
 		{0, "", 0, 0, &counters.rx_ipv6_ext_short},
@@ -88,6 +90,25 @@ test_each_by_name(void **state)
 	}
 }
 
+/* What stands behind the packet in its frame is not the header's. */
+static void
+test_packet_ends_before_its_frame(void **state)
+{
+	struct bytes in = hex("06 01" PAD "00000000 00000000");
+	struct rte_mbuf *m = packet(pool, in.b, in.len);
+
+	(void)state;
+	for (uint32_t cut = 0; cut <= in.len; cut++) {
+		uint32_t off = 0, len = in.len - cut;
+		uint8_t next = 60;
+
+		memset(&counters, 0, sizeof(counters));
+		assert_int_equal(ipv6_ext_skip(m, &next, &off, &len, &counters), cut == 0);
+		assert_int_equal(counters.rx_ipv6_ext_short, cut != 0);
+	}
+	rte_pktmbuf_free(m);
+}
+
 /* Exactly as long as we look, and 8 octets more. */
 static void
 test_longest(void **state)
@@ -111,6 +132,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_by_name),
+		cmocka_unit_test(test_packet_ends_before_its_frame),
 		cmocka_unit_test(test_longest),
 	};
 

@@ -11,7 +11,7 @@
 #define SCRIPT_OUT 512
 #define SCRIPT_PORT 4420       /* ours when we listen */
 #define SCRIPT_PEER_PORT 3333  /* the peer's */
-#define SCRIPT_ISS 0x10000000u /* the peer's */
+#define SCRIPT_ISS start_seq() /* the peer's */
 
 struct script {
 	struct sim sim;
@@ -167,7 +167,7 @@ script_seg(const struct script *x, uint8_t flags, uint32_t seq, uint32_t ack)
 				.urp = x->urp,
 				.has_ts = x->ts,
 				.tsval = x->tsval,
-				.tsecr = 1};
+				.tsecr = 0 /* tells nothing */};
 }
 
 /* Any segment with len octets of the stream that began behind the peer's SYN; handed in without a poll. */

@@ -19,6 +19,7 @@
 #include "mbufpool.h"
 #include "net_face.h"
 #include "seq.h"
+#include "start.h"
 #include "tcp_conn.h"
 #include "tcp_face.h"
 #include "tcp_hdr.h"
@@ -138,7 +139,7 @@ sim_init(struct sim *s, uint64_t seed, bool peer_has_tcp)
 	struct tcp_params params = sim_params();
 
 	memset(s, 0, sizeof(*s));
-	s->now_ns = s->start_ns = 1000 * IW_SEC;
+	s->now_ns = s->start_ns = start_ns();
 	s->rng = seed * 0x9e3779b97f4a7c15u + 1;
 	s->delay_ns = 50 * IW_US;
 	sim_host_init(s, 0, &params, true);

@@ -207,6 +207,22 @@ test_spurious(void **state)
 		    cc.cubic.epoch_ns == before.cubic.epoch_ns && cc.cubic.w_est == before.cubic.w_est);
 }
 
+/* Back in the first slow start, HyStart++ looks at round trips from the beginning. */
+static void
+test_spurious_in_first_slow_start(void **state)
+{
+	struct tcp_cc cc = fresh(100);
+
+	(void)state;
+	cc.ssthresh = TCP_CC_SSTHRESH_INIT;
+	cc.hystart.css_rounds = 3;
+	lose(&cc, IW_SEC);
+	cc.ops->undo(&cc);
+	assert_int_equal(cc.ssthresh, TCP_CC_SSTHRESH_INIT);
+	assert_int_equal(cc.hystart.css_rounds, 0);
+	assert_true(cc.hystart.base_ns == IW_NEVER);
+}
+
 int
 main(void)
 {
@@ -218,6 +234,7 @@ main(void)
 		cmocka_unit_test(test_application_limited_time_does_not_count),
 		cmocka_unit_test(test_timeout),
 		cmocka_unit_test(test_spurious),
+		cmocka_unit_test(test_spurious_in_first_slow_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

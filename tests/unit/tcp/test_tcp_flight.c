@@ -270,13 +270,37 @@ test_lost_syn_is_kept(void **state)
 	script_fini(&x);
 }
 
+/* Doubled, and no sample since (Karn, RFC 6298 §5): so it stays with another flight. */
+static void
+test_doubled_rto_is_kept(void **state)
+{
+	struct tcp_info before, after;
+	struct script x;
+
+	(void)state;
+	script_init(&x);
+	script_established(&x);
+	script_send(&x, 0, 100);
+	script_skip(&x);
+	assert_true(tcp_conn_info(x.sim.h[0].tcp, x.conn, &before));
+	script_wait(&x, before.rto_ns + IW_MS);
+	script_skip(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 101, 0);
+	tcp_flight_drop(x.sim.h[0].tcp, script_conn(&x));
+	script_send(&x, 100, 100);
+	script_skip(&x);
+	assert_true(tcp_conn_info(x.sim.h[0].tcp, x.conn, &after));
+	assert_in_range(after.rto_ns, 2 * before.rto_ns - 64, 2 * before.rto_ns + 64);
+	script_fini(&x);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everybody_gets_his_turn), cmocka_unit_test(test_control_has_a_reserve),
 		cmocka_unit_test(test_wake_is_not_lost),        cmocka_unit_test(test_what_is_kept),
-		cmocka_unit_test(test_lost_syn_is_kept),
+		cmocka_unit_test(test_lost_syn_is_kept),        cmocka_unit_test(test_doubled_rto_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

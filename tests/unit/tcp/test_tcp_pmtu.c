@@ -217,6 +217,30 @@ test_black_hole(void **state)
 	script_fini(&x);
 }
 
+/* Who has found a hole again waits eight times as long before the link's MTU is tried. */
+static void
+test_black_hole_again(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_established(&x);
+	script_conn(&x)->mtu_retries = 1;
+	script_send(&x, 0, 1460);
+	script_wait(&x, 2200 * IW_MS);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1240);
+	script_skip(&x);
+	for (uint32_t i = 0; i < 4 && !tcp_txq_empty(&script_conn(&x)->fl->txq); i++) {
+		script_in(&x, TCP_ACK, x.seq, script_conn(&x)->fl->txq.nxt, 0);
+		script_skip(&x);
+	}
+	script_wait(&x, 70 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1240);
+	script_wait(&x, 12 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	script_fini(&x);
+}
+
 int
 main(void)
 {
@@ -224,6 +248,7 @@ main(void)
 		cmocka_unit_test(test_T32_hard_and_soft),      cmocka_unit_test(test_T32_too_big),
 		cmocka_unit_test(test_T32_plateaus_and_floor), cmocka_unit_test(test_T32_forged_too_big),
 		cmocka_unit_test(test_T32_raised_again),       cmocka_unit_test(test_black_hole),
+		cmocka_unit_test(test_black_hole_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

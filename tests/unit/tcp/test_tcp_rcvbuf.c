@@ -60,10 +60,10 @@ test_quick(void **state)
 	assert_true(tcp_rcvbuf_quick(&b, 200 * IW_MS, IW_SEC + 401 * IW_MS));
 }
 
-/* On a connection: the advertised right edge grows past 1 MiB; all growth of an engine together is bounded, and given
- * back when the connection ends. */
+/* On a connection: the advertised right edge grows past 1 MiB, up to most; all growth of an engine together is bounded,
+ * and given back when the connection ends. */
 static void
-test_connection(void **state)
+grows_to(uint32_t most, uint32_t limit, uint32_t together)
 {
 	struct script x;
 	struct tcp_conn *c;
@@ -76,7 +76,8 @@ test_connection(void **state)
 	script_syn_ack(&x);
 	script_skip(&x);
 	c = script_conn(&x);
-	x.sim.h[0].tcp->rcv_grow_max = 3 * MIB;
+	x.sim.h[0].tcp->params.rcv_buf_max = limit;
+	x.sim.h[0].tcp->rcv_grow_max = together;
 	assert_int_equal(c->rcv_buf, MIB);
 	for (uint32_t round = 0; round < 12; round++) {
 		for (uint32_t i = 0; i < 4; i++) {
@@ -98,13 +99,21 @@ test_connection(void **state)
 			x.sim.now_ns += 5 * IW_MS;
 		}
 	}
-	assert_int_equal(c->rcv_buf, 4 * MIB);
-	assert_in_range(tcp_conn_rcv_wnd(c), 4 * MIB - 16384, 4 * MIB);
-	assert_int_equal(x.sim.h[0].tcp->rcv_grown, 3 * MIB);
+	assert_int_equal(c->rcv_buf, most);
+	assert_in_range(tcp_conn_rcv_wnd(c), most - 16384, most);
+	assert_int_equal(x.sim.h[0].tcp->rcv_grown, most - MIB);
 	tcp_abort(x.sim.h[0].tcp, x.conn, x.sim.now_ns);
 	tcp_release(x.sim.h[0].tcp, x.conn, x.sim.now_ns);
 	assert_int_equal(x.sim.h[0].tcp->rcv_grown, 0);
 	script_fini(&x);
+}
+
+static void
+test_connection(void **state)
+{
+	(void)state;
+	grows_to(4 * MIB, 16 * MIB, 3 * MIB);
+	grows_to(2 * MIB, 2 * MIB, 8 * MIB);
 }
 
 int

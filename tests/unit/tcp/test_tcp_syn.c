@@ -244,12 +244,44 @@ test_T1_T2_T5_check(void **state)
 	tcp_syn_fini(&s);
 }
 
+/* Which handshakes share a set is known to nobody who has not the secret. */
+static uint64_t
+places(const struct iw_env *e)
+{
+	struct tcp_seg syn = syn_of(1);
+	struct tcp_syn s;
+	uint64_t sum = 0;
+
+	assert_int_equal(tcp_syn_init(&s, e, 4096), 0);
+	for (uint32_t i = 1; i < 64; i++) {
+		struct tcp_tuple t = tuple(i);
+
+		sum += i * (uint64_t)(tcp_syn_add(&s, &t, &syn, 99, IW_SEC) - s.recs);
+	}
+	tcp_syn_fini(&s);
+	return sum;
+}
+
+static void
+test_T24_sets_are_keyed(void **state)
+{
+	static const struct iw_env other = {.secret = {[16] = 6}};
+
+	(void)state;
+	assert_true(places(&env) == places(&env));
+	assert_true(places(&env) != places(&other));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_seg),   cmocka_unit_test(test_T24_bounded),    cmocka_unit_test(test_times),
-		cmocka_unit_test(test_order), cmocka_unit_test(test_T1_T2_T5_check),
+		cmocka_unit_test(test_seg),
+		cmocka_unit_test(test_T24_bounded),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_T1_T2_T5_check),
+		cmocka_unit_test(test_T24_sets_are_keyed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,11 @@ test_dsack_counts(void **state)
 	assert_false(tcp_undo_ack(&u, &a));
 	a.dsack_block = (struct iw_range){0, 1000}; /* of before */
 	assert_false(tcp_undo_ack(&u, &a));
-	a.dsack_block = (struct iw_range){2000, 4000};
+	a.dsack_block = (struct iw_range){11000, 12000}; /* of behind */
+	assert_false(tcp_undo_ack(&u, &a));
+	a.dsack_block = (struct iw_range){2000, 3000};
+	assert_false(tcp_undo_ack(&u, &a));
+	a.dsack_block = (struct iw_range){3000, 4000};
 	assert_true(tcp_undo_ack(&u, &a));
 	assert_false(tcp_undo_ack(&u, &a));
 }
