@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <iwarp/err.h>
+#include <rte_prefetch.h>
 #include <string.h>
 
 #include "env.h"
@@ -12,6 +13,7 @@
 
 #define CTL_SLICE_MAX 64 /* larger slices come from the data pool */
 #define LOST_WALK_MAX 64
+#define ACKED_AHEAD 8 /* records */
 
 static uint16_t
 sum_of(const struct tcp_txq_pool *p, const uint8_t *at, uint32_t len)
@@ -75,7 +77,7 @@ rec_put(struct tcp_txq_pool *p, struct tcp_txq_rec *rec)
 {
 	free_segs(rec);
 	rec->m = NULL;
-	iw_list_add(&p->free, &rec->order);
+	iw_list_push(&p->free, &rec->order); /* the next one to be used: it is in the cache */
 	p->used--;
 }
 
@@ -440,14 +442,30 @@ free_acked(struct tcp_txq *q, struct tcp_txq_pool *p, struct tcp_txq_rec *rec, s
 	rec_put(p, rec);
 }
 
+/* What counts the references to its mbuf is where the driver let go of it: maybe on another core.  Returns the next one
+ * to be fetched. */
+static const struct tcp_txq_rec *
+fetch(const struct tcp_txq *q, const struct tcp_txq_rec *rec, uint32_t ack)
+{
+	if (!rec || iw_seq_gt(tcp_txq_rec_end(rec), ack))
+		return NULL;
+	rte_prefetch0(rec->m);
+	return tcp_txq_next(q, rec);
+}
+
 void
 tcp_txq_ack(struct tcp_txq *q, struct tcp_txq_pool *p, uint32_t ack, struct tcp_txq_delta *delta)
 {
+	const struct tcp_txq_rec *ahead = tcp_txq_first(q);
 	struct tcp_txq_rec *rec;
 
 	assert(iw_seq_leq(q->una, ack) && iw_seq_leq(ack, q->nxt));
-	while ((rec = tcp_txq_first(q)) != NULL && iw_seq_leq(tcp_txq_rec_end(rec), ack))
+	for (int i = 0; i < ACKED_AHEAD; i++)
+		ahead = fetch(q, ahead, ack);
+	while ((rec = tcp_txq_first(q)) != NULL && iw_seq_leq(tcp_txq_rec_end(rec), ack)) {
+		ahead = fetch(q, ahead, ack);
 		free_acked(q, p, rec, delta);
+	}
 	delta->acked += ack - q->una;
 	q->una = ack;
 }

@@ -45,6 +45,18 @@ iw_list_add(struct iw_list *l, struct iw_link *n)
 	l->head.prev = n;
 }
 
+/* In front of all others: it is the next to be popped.  Nothing when it is in a list already. */
+static inline void
+iw_list_push(struct iw_list *l, struct iw_link *n)
+{
+	if (n->next)
+		return;
+	n->next = l->head.next;
+	n->prev = &l->head;
+	l->head.next->prev = n;
+	l->head.next = n;
+}
+
 /* Takes it out of its list, if any. */
 static inline void
 iw_list_del(struct iw_link *n)

@@ -80,7 +80,7 @@ engine_create(struct iw_domain *domain, const struct iw_env *env, const struct e
 void
 engine_destroy(struct iw_engine *e)
 {
-	rte_pktmbuf_free(e->spare);
+	mbuf_stock_empty(&e->stock);
 	if (e->cm)
 		cm_free(e->cm);
 	if (e->rdmap)

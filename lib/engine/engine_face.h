@@ -11,6 +11,7 @@
 
 #include "cm_face.h"
 #include "env.h"
+#include "mbuf_stock.h"
 #include "net_face.h"
 #include "rdmap_face.h"
 #include "tcp_face.h"
@@ -47,8 +48,8 @@ struct iw_engine {
 	void *async_context;
 	uint32_t work; /* connections served, events delivered and frames made since lib/port last took it */
 	bool in_handler;
-	bool destroy_asked;     /* from inside a handler */
-	struct rte_mbuf *spare; /* an mbuf that a QP had nothing for */
+	bool destroy_asked;      /* from inside a handler */
+	struct mbuf_stock stock; /* for what QPs send */
 	struct engine_counters counters;
 	struct iw_counter_list lent; /* by lib/port: what it counts */
 	void *port;                  /* lib/port's; NULL in tests */

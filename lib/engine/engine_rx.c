@@ -61,6 +61,16 @@ rx_one(struct iw_engine *e, struct rte_mbuf *m, struct batch *b, struct rte_mbuf
 	}
 }
 
+/* Frame i's headers, and where those of a later one are. */
+static void
+fetch(struct rte_mbuf **m, uint32_t i, uint32_t n)
+{
+	if (i + HEADERS_AHEAD < n)
+		rte_prefetch0(m[i + HEADERS_AHEAD]);
+	if (i < n)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+}
+
 void
 engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns, struct rte_mbuf **host,
 	  uint32_t *n_host)
@@ -71,10 +81,11 @@ engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns,
 	b.n = 0;
 	e->now_ns = now_ns;
 	for (uint32_t i = 0; i < n && i < HEADERS_AHEAD; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+		rte_prefetch0(m[i]);
+	for (uint32_t i = 0; i < HEADERS_AHEAD; i++)
+		fetch(m, i, n);
 	for (uint32_t i = 0; i < n; i++) {
-		if (i + HEADERS_AHEAD < n)
-			rte_prefetch0(rte_pktmbuf_mtod(m[i + HEADERS_AHEAD], void *));
+		fetch(m, i + HEADERS_AHEAD, n);
 		rx_one(e, m[i], &b, host, max_host, &used);
 	}
 	flush(e, &b);

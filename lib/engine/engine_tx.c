@@ -6,20 +6,11 @@
 #define FPDU_SEGMENTS_PER_TURN 16u /* of one QP, then the next one has its turn */
 #define QPS_PER_TURN 1024u
 
-static struct rte_mbuf *
-take_mbuf(struct iw_engine *e)
-{
-	struct rte_mbuf *m = e->spare;
-
-	e->spare = NULL;
-	return m ? m : rte_pktmbuf_alloc(e->env.data_pool);
-}
-
 /* A Terminate must get out when data mbufs are short. */
 static struct rte_mbuf *
 mbuf_for(struct iw_engine *e, const struct iw_qp *qp)
 {
-	struct rte_mbuf *m = take_mbuf(e);
+	struct rte_mbuf *m = mbuf_stock_take(&e->stock, e->env.data_pool);
 
 	return m || !qp_is_terminating(qp) ? m : rte_pktmbuf_alloc(e->env.ctl_pool);
 }
@@ -39,7 +30,7 @@ fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss)
 	}
 	octets = rdmap_tx_fill(qp, m, iw_len_min(emss, rte_pktmbuf_tailroom(m)), offloaded ? NULL : &sum, e->now_ns);
 	if (octets == 0) {
-		e->spare = m;
+		mbuf_stock_return(&e->stock, e->env.data_pool, m);
 		return false;
 	}
 	if (tcp_tx_append_summed(e->tcp, qp_conn(qp), m, sum) == 0)

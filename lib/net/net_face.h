@@ -105,6 +105,7 @@ struct net_head {
 	uint8_t octets[NET_HEADROOM]; /* the headers at its end */
 	uint8_t len;                  /* of them; 0: there is none */
 	uint8_t l3_len;
+	uint16_t l4_len; /* what its IP header tells */
 	uint16_t vlan_tci;
 	uint64_t ol_flags, tx_offload;
 };

@@ -171,6 +171,7 @@ queue_first(struct net *net, struct rte_mbuf *m, uint32_t l3_len, uint32_t l4_le
 		return;
 	head->len = (uint8_t)(m->pkt_len - l4_len);
 	head->l3_len = (uint8_t)l3_len;
+	head->l4_len = (uint16_t)l4_len;
 	head->vlan_tci = m->vlan_tci;
 	head->ol_flags = m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK;
 	head->tx_offload = m->tx_offload;
@@ -238,7 +239,8 @@ net_tx_next(struct net *net, struct rte_mbuf *m, const struct net_head *head)
 	if (m->pkt_len + head->l3_len > net->nif.mtu)
 		return drop(m, &net->counters.tx_too_big, -IW_E_TOOBIG);
 	memcpy(l4 - NET_HEADROOM, head->octets, NET_HEADROOM);
-	set_l3_len(l4, head, m->pkt_len);
+	if (m->pkt_len != head->l4_len)
+		set_l3_len(l4, head, m->pkt_len);
 	m->data_off = (uint16_t)(m->data_off - head->len);
 	m->data_len = (uint16_t)(m->data_len + head->len);
 	m->pkt_len += head->len;

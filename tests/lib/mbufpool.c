@@ -57,6 +57,8 @@ source_dequeue(struct rte_mempool *mp, void **objs, unsigned n)
 {
 	struct source *s = mp->pool_data;
 
+	if (n > 1 && s->fuse && s->fuse <= n) /* who asks for many and gets none asks for one: that one is to fail */
+		return -ENOBUFS;
 	for (unsigned i = 0; i < n; i++) {
 		if (source_is_dry(s) || !(objs[i] = source_make(mp))) {
 			while (i > 0)

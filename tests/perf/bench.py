@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 
+import pages
 import peers
 
 SCHEMA = 1
@@ -33,7 +34,8 @@ def describe():
     version = subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True, text=True, check=False)
     return {"cpu": cpu, "cpus": len(os.sched_getaffinity(0)), "memory_gib": round(int(memory) / 2 ** 20, 1),
             "kernel": platform.release(), "system": platform.freedesktop_os_release().get("PRETTY_NAME", "unknown"),
-            "dpdk": version.stdout.strip() or "unknown", "load": round(os.getloadavg()[0], 2)}
+            "dpdk": version.stdout.strip() or "unknown", "load": round(os.getloadavg()[0], 2),
+            "large_pages": pages.free_mib() >= peers.MEMORY}
 
 
 def measure(bench, rounds):
@@ -96,8 +98,8 @@ def document(result):
              f"{m['cpus']} CPUs, {m['memory_gib']} GiB, {m['system']}, Linux {m['kernel']}, DPDK {m['dpdk']}; load "
              f"average {m['load']} at the start. Each row {result['rounds']} times in turn, pinned to two CPUs, one a "
              "side, MPA CRC on; medians. Ours runs over the in-process wire, which hands packet buffers across as a "
-             "NIC's DMA would; checksums and CRC are computed and verified in software. The others run over the "
-             "kernel's loopback.",
+             f"NIC's DMA would, out of {'large' if m['large_pages'] else 'SMALL'} pages; checksums and CRC are computed and "
+             "verified in software. The others run over the kernel's loopback.",
              "## Side by side\n\n" + table(["row", "median", "unit", "samples"], rows),
              "## Goals\n\n" + table(["row", "divided by", "goal", "reached", "met"], goals)]
     for name, g in result["growth"].items():
@@ -199,10 +201,11 @@ def main():
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--doc", type=pathlib.Path, nargs="?", const=pathlib.Path("docs"))
     a = parser.parse_args()
-    machine = describe()
     bench = peers.Bench(a.perf, a.seconds)
-    samples, missing = measure(bench, a.rounds)
-    growth, missing_growth = grow(bench)
+    with pages.reserved(peers.MEMORY):
+        machine = describe()
+        samples, missing = measure(bench, a.rounds)
+        growth, missing_growth = grow(bench)
     medians = {row: statistics.median(values) for row, values in samples.items()}
     result = {"schema_version": SCHEMA, "date": datetime.date.today().isoformat(), "machine": machine, "rounds": a.rounds,
               "units": {row: unit for row, _, unit in peers.ROWS}, "samples": samples, "medians": medians,

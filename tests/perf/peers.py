@@ -11,8 +11,11 @@ import subprocess
 import tempfile
 import time
 
+import pages
+
 PORTS = 18600  # TCP ports of the servers of others, on the loopback
 TIMEOUT = 120
+MEMORY = 1024  # MiB for EAL, both ends
 
 
 class Missing(Exception):
@@ -34,11 +37,11 @@ class Bench:
             raise Missing(f"{command[0]} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-200:]}")
         return done.stdout
 
-    def ours(self, *arguments, memory=1024, program=None):
+    def ours(self, *arguments, program=None):
         """dpdk-iwarp-perf, or another program of ours, over its in-process wire; its text."""
         if len(self.cpus) < 2:
             raise Missing("needs two CPUs")
-        return self.run([str(program or self.perf), "--no-huge", "-m", str(memory), "--no-pci", "--no-telemetry", "--no-shconf",
+        return self.run([str(program or self.perf), *pages.eal_arguments(MEMORY), "--no-pci", "--no-telemetry", "--no-shconf",
                          "--file-prefix", f"bench{os.getpid()}", "--log-level=lib.eal:error", "--lcores",
                          f"0@{self.cpus[0]},1@{self.cpus[1]}", "--", *arguments])
 

@@ -40,6 +40,28 @@ test_first_in_first_out(void **state)
 	assert_true(iw_list_empty(&l));
 }
 
+static void
+test_pushed_is_the_next_one(void **state)
+{
+	struct item items[3] = {{.id = 0}, {.id = 1}, {.id = 2}};
+	struct iw_list l;
+
+	(void)state;
+	iw_list_init(&l);
+	iw_list_add(&l, &items[0].link);
+	iw_list_push(&l, &items[1].link);
+	iw_list_push(&l, &items[2].link);
+	iw_list_push(&l, &items[0].link); /* it is in a list already */
+	assert_int_equal(pop_id(&l), 2);
+	assert_int_equal(pop_id(&l), 1);
+	iw_list_del(&items[0].link);
+	assert_true(iw_list_empty(&l));
+	iw_list_push(&l, &items[1].link);
+	iw_list_add(&l, &items[2].link);
+	assert_int_equal(pop_id(&l), 1);
+	assert_int_equal(pop_id(&l), 2);
+}
+
 /* Adding twice keeps the first place: a ready list holds an object once. */
 static void
 test_add_twice(void **state)
@@ -85,6 +107,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_in_first_out),
+		cmocka_unit_test(test_pushed_is_the_next_one),
 		cmocka_unit_test(test_add_twice),
 		cmocka_unit_test(test_del_from_each_place),
 	};
