@@ -8,12 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
-#include <rte_bus_vdev.h>
 #include <rte_eal.h>
-#include <rte_ethdev.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
@@ -105,53 +102,18 @@ open_end(struct ends *s, int i, const struct ends_how *how)
 	e->ctl_pool = make_pool("ctl", i);
 	e->domain = i == 1 && how->domain ? how->domain : iw_domain_create();
 	params = ends_params(s, i);
-	params.zero_copy = how->zero_copy;
 	if (how->own_pools)
 		params.data_pool = params.ctl_pool = NULL;
 	e->engine = iw_engine_create(e->domain, &params, &err, why, sizeof(why));
 	if (!e->engine)
 		fail_msg("%s", why);
-	if (!how->zero_copy)
-		assert_string_equal(why, "");
+	assert_string_equal(why, "");
 	e->pd = iw_pd_create(e->domain);
 	e->mr = iw_mr_reg(e->pd, e->area, ENDS_AREA, IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE, &err);
 	e->cq = attr.send_cq = attr.recv_cq = iw_cq_create(e->engine, 256, NULL, NULL);
 	e->qp = iw_qp_create(e->engine, e->pd, &attr, &err);
 	assert_non_null(e->mr);
 	assert_non_null(e->qp);
-}
-
-#define MEMIF "net_memif%d"
-static char memif_link[80];
-
-/* Both in this process: the driver wants a name of its own for each end of a socket. */
-static void
-make_memifs(struct ends *s)
-{
-	char socket[48], name[32], args[160];
-
-	snprintf(socket, sizeof(socket), "/tmp/iwends%ld.%u", (long)getpid(), opened);
-	snprintf(memif_link, sizeof(memif_link), "%s.client", socket);
-	assert_int_equal(symlink(socket, memif_link), 0);
-	for (int i = 0; i < 2; i++) {
-		snprintf(name, sizeof(name), MEMIF, i);
-		snprintf(args, sizeof(args), "role=%s,socket=%s,socket-abstract=no", i ? "client" : "server",
-			 i ? memif_link : socket);
-		assert_int_equal(rte_vdev_init(name, args), 0);
-		assert_int_equal(rte_eth_dev_get_port_by_name(name, &s->port[i]), 0);
-	}
-}
-
-static void
-drop_memifs(void)
-{
-	char name[32];
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(name, sizeof(name), MEMIF, i);
-		assert_int_equal(rte_vdev_uninit(name), 0);
-	}
-	unlink(memif_link);
 }
 
 void
@@ -161,12 +123,8 @@ ends_open_as(struct ends *s, const struct ends_how *how)
 
 	memset(s, 0, sizeof(*s));
 	s->lent = how->domain != NULL;
-	s->memif = how->memif;
 	snprintf(name, sizeof(name), "ends%u", ++opened);
-	if (how->memif)
-		make_memifs(s);
-	else
-		assert_int_equal(iw_wire_create(name, 1024, &s->port[0], &s->port[1]), 0);
+	assert_int_equal(iw_wire_create(name, 1024, &s->port[0], &s->port[1]), 0);
 	for (int i = 0; i < 2; i++)
 		open_end(s, i, how);
 }
@@ -200,10 +158,7 @@ ends_close(struct ends *s)
 		iw_cm_destroy(s->end[1].engine, s->listener);
 	for (int i = 0; i < 2; i++)
 		close_end(&s->end[i]);
-	if (s->memif)
-		drop_memifs();
-	else
-		iw_wire_destroy(s->port[0], s->port[1]);
+	iw_wire_destroy(s->port[0], s->port[1]);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(rte_mempool_avail_count(s->end[i].data_pool), ENDS_MBUFS);
 		assert_int_equal(rte_mempool_avail_count(s->end[i].ctl_pool), ENDS_MBUFS);
@@ -245,7 +200,7 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	if (result)
 		return result < 0 ? 0 : result;
 	if (event->type == IW_CM_CONNECT_REQUEST)
-		return iw_cm_accept(e->engine, id, e->qp, &s->attr);
+		return iw_cm_accept(e->engine, id, e->qp, NULL);
 	if (event->type == IW_CM_ESTABLISHED_EV || event->type == IW_CM_CONNECT_REPLY)
 		e->up = event->status == 0;
 	if (event->type == IW_CM_CLOSE || event->status != 0) {
@@ -263,7 +218,7 @@ ends_start(struct ends *s)
 	s->listener = iw_cm_create(s->end[1].engine, on_event, s);
 	assert_int_equal(iw_cm_listen(s->end[1].engine, s->listener, &to, 4), 0);
 	s->end[0].id = iw_cm_create(s->end[0].engine, on_event, s);
-	assert_int_equal(iw_cm_connect(s->end[0].engine, s->end[0].id, &to, s->end[0].qp, &s->attr), 0);
+	assert_int_equal(iw_cm_connect(s->end[0].engine, s->end[0].id, &to, s->end[0].qp, NULL), 0);
 }
 
 void

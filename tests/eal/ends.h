@@ -36,8 +36,6 @@ struct ends {
 	struct end end[2];
 	iw_cm_id listener;
 	bool lent; /* end[1]'s domain */
-	bool memif;
-	struct iw_cm_attr attr; /* for connect and accept */
 	/* Called for every event before the usual answer; a result other than 0 is the handler's, negative: 0. */
 	int (*on_event)(struct end *e, iw_cm_id id, const struct iw_cm_event *event);
 };
@@ -52,8 +50,6 @@ struct ends_how {
 	struct iw_domain *domain; /* of end[1], the caller's; NULL: its own */
 	bool own_pools;           /* the engines make theirs, instead of the small ones of the test */
 	bool foreign_poster;      /* and receives that come late are waited for */
-	bool memif;               /* instead of a wire: a pair of memifs, whose driver copies */
-	bool zero_copy;           /* asked for; whether the port can is the test's business */
 };
 
 /* Wire, domains, pools and engines; then QPs and memory.  Several may be open at once. */
