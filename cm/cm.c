@@ -318,6 +318,7 @@ cm_tick(struct cm *cm, uint64_t now_ns)
 	while ((id = cm_timer_due(cm, now_ns)))
 		cm_step_event(cm, id, CM_EV_TIMER, now_ns);
 	cm_reap_idle(cm, now_ns);
+	cm_reap_slow(cm, now_ns);
 	while (tcp_timewait_gone(cm->tcp, &tag))
 		if ((id = cm_tw_gone(cm, tag)))
 			cm_step_event(cm, id, CM_EV_TIMEWAIT_GONE, now_ns);

@@ -33,6 +33,7 @@
 	X(drop_request_full)  /* rejected: backlog or id table full */                         \
 	X(drop_reaped)        /* reset: the oldest without a Request, when ids were short */   \
 	X(drop_idle)          /* reset: idle for long, when places were short */               \
+	X(drop_slow)          /* reset: its FPDU did not grow, when memory was short */        \
 	X(drop_no_id)         /* reset: not even a spare id */                                 \
 	X(drop_reply_bad)     /* no Reply, or of no legal form */                              \
 	X(drop_reply_unfit)   /* Terminate: no agreement */                                    \

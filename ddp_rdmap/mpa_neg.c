@@ -25,7 +25,8 @@ mpa_neg_request(const struct mpa_neg_local *local, const void *private_data, uin
 	request->ird = local->no_ird_ord ? MPA_HDR_NOT_NEGOTIATED : local->ird;
 	request->ord = local->no_ird_ord ? MPA_HDR_NOT_NEGOTIATED : local->ord;
 	request->peer_to_peer = local->peer_to_peer;
-	request->rtr_write = local->peer_to_peer;
+	/* Each that we can do (RFC 6581 §9.2). */
+	request->rtr_send = request->rtr_write = local->peer_to_peer;
 	request->rtr_read = local->peer_to_peer && local->ord > 0; /* a Read needs an ORD */
 }
 
@@ -58,6 +59,8 @@ initiator_rtr(const struct mpa_startup *request, const struct mpa_startup *reply
 		stream->rtr = QP_RTR_WRITE;
 	else if (reply->rtr_read && stream->ord > 0)
 		stream->rtr = QP_RTR_READ;
+	else if (reply->rtr_send)
+		stream->rtr = QP_RTR_SEND;
 	return stream->rtr != QP_RTR_NONE;
 }
 

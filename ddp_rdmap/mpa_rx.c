@@ -15,6 +15,9 @@
 /* Shorter ones do not exist: length, no ULPDU, pad 2, CRC. */
 #define FPDU_MIN 8
 
+/* Octets by which an unfinished FPDU moves: whoever trickles does not (X3). */
+#define GROWTH 4096
+
 /* Pieces of one FPDU when its markers are taken out: each of them cuts a view in two. */
 #define MARKED_PIECES (MPA_RX_VIEWS + 2 + (2 + 65535 + 3 + 4) / MPA_HDR_MARKER_GAP)
 
@@ -184,17 +187,47 @@ take(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 		qp->rx_gap = (uint16_t)mpa_hdr_marker_gap(qp->rx_gap, mpa_hdr_fpdu_len(f->ulpdu_len));
 }
 
-/* Time runs for an unfinished FPDU from its first octet, or from the FPDU before it. */
+/* It has grown, by an FPDU or by enough of one: behind all others. */
 static void
-watch_partial(struct iw_qp *qp, bool partial, bool progress, uint64_t now_ns)
+grow(struct iw_qp *qp, uint32_t octets, uint64_t now_ns)
 {
-	if (partial && (!qp->rx_partial || progress)) {
+	struct wr_rq *rq = qp->rq;
+
+	iw_list_del(&rq->partial);
+	iw_list_add(&qp->rdmap->partial, &rq->partial);
+	rq->grown = octets;
+	rq->grown_at = QP_ACTIVE(now_ns);
+}
+
+/* Time runs for an unfinished FPDU from its first octet, or from the FPDU before it.  octets: of it, that are there; 0:
+ * there is none. */
+static void
+watch_partial(struct iw_qp *qp, uint32_t octets, bool progress, uint64_t now_ns)
+{
+	if (octets == 0) {
+		qp->fpdu_at = IW_NEVER;
+		if (qp->rx_partial)
+			iw_list_del(&qp->rq->partial);
+	} else if (!qp->rx_partial || progress) {
 		qp->fpdu_at = iw_time_after(now_ns, qp->rdmap->fpdu_timeout_ns);
 		qp_timer_arm(qp);
-	} else if (!partial) {
-		qp->fpdu_at = IW_NEVER;
+		grow(qp, octets, now_ns);
+	} else if (octets >= qp->rq->grown + GROWTH) {
+		grow(qp, octets, now_ns);
 	}
-	qp->rx_partial = partial;
+	qp->rx_partial = octets > 0;
+}
+
+struct iw_qp *
+mpa_rx_slowest(struct rdmap *rdmap, uint64_t still_ns, uint64_t now_ns)
+{
+	struct iw_link *n = iw_list_first(&rdmap->partial);
+	struct wr_rq *rq = n ? iw_list_entry(n, struct wr_rq, partial) : NULL;
+
+	if (!rq || QP_ACTIVE(now_ns) - rq->grown_at < QP_ACTIVE(still_ns))
+		return NULL;
+	iw_list_del(n);
+	return rq->qp;
 }
 
 /* Back-pressure: time runs anew for each message that finds no receive. */
@@ -250,7 +283,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 	}
 	if (r.fpdus > 0)
 		qp->active = QP_ACTIVE(now_ns);
-	watch_partial(qp, left > 0 && r.stop == MPA_RX_NEED && !f.wait, r.fpdus > 0, now_ns);
+	watch_partial(qp, r.stop == MPA_RX_NEED && !f.wait ? left : 0, r.fpdus > 0, now_ns);
 	watch_wait(qp, f.wait, r.fpdus > 0, now_ns);
 	return r;
 }

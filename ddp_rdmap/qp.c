@@ -88,6 +88,7 @@ qp_event(struct iw_qp *qp, enum qp_fsm_event event)
 		qp_wc_flush_rq(qp);
 		qp->answers_pos.tail = qp->answers_pos.head;
 		qp->fpdu_at = qp->wait_at = IW_NEVER;
+		iw_list_del(&qp->rq->partial);
 		qp->nudges = QP_NUDGES_OVER;
 	}
 	qp_out(qp, out_bits(actions));

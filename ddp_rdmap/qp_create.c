@@ -144,6 +144,7 @@ make_queues(struct iw_qp *qp, const struct iw_qp_attr *attr, const struct sizes 
 	qp->sq->cq = attr->send_cq;
 	qp->sq->qp = qp;
 	qp->rq->cq = attr->recv_cq;
+	qp->rq->qp = qp;
 	qp->sq->door.kind = DOOR_QP;
 	if (attr->srq)
 		srq_user_init(qp->rq->shared, attr->srq, qp, attr->srq_limit);

@@ -41,6 +41,7 @@ rdmap_create(struct iw_env *env, struct iw_domain *domain, struct iw_engine *eng
 	iw_list_init(&r->async_srqs);
 	iw_list_init(&r->lenders);
 	r->look_at_ns = IW_NEVER;
+	iw_list_init(&r->partial);
 	iw_wheel_init(&r->wheel, 0);
 	if (make_pools(r, params->max_qps))
 		return r;

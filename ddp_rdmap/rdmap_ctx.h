@@ -47,6 +47,7 @@ struct rdmap {
 	struct iw_list run, out, notify, async_srqs;
 	struct iw_list lenders; /* SQs that wait for memory of the user to come back (rdmap_loan.h) */
 	uint64_t look_at_ns;    /* whether it has */
+	struct iw_list partial; /* QPs with an unfinished FPDU; the one that has not grown for longest is the first */
 	struct door_stack doors;
 	struct iw_pool qps, cqs, srqs;
 	struct iw_ring async_ring; /* of QPs that have an event for the user, each once at most */

@@ -137,6 +137,10 @@ struct mpa_rx_result {
 struct mpa_rx_result mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budget,
 			    uint64_t now_ns);
 
+/* Of the QPs with an unfinished FPDU the one that has not grown for longest, for still_ns at least; it is not named
+ * again before it has (X3).  NULL: none. */
+struct iw_qp *mpa_rx_slowest(struct rdmap *rdmap, uint64_t still_ns, uint64_t now_ns);
+
 /* ---- transmit ---- */
 
 /* The next QP that has something to send and is not blocked, taken off the run list; NULL: none. */

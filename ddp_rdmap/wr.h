@@ -82,7 +82,14 @@ struct wr_rq {
 	struct wr_recv *wr;
 	struct iw_cq *cq;
 	struct srq_user *shared; /* NULL: the QP's own queue */
+
+	/* the stream's unfinished FPDU; engine only */
+	struct iw_link partial; /* rdmap's list of such */
+	struct iw_qp *qp;
+	uint32_t grown, grown_at; /* its octets when it moved last, and then, as the QP's `active` */
 };
+
+_Static_assert(sizeof(struct wr_rq) <= 192, "no cache line more for what only some need");
 
 /* How far a message has been cut out of an SGE list. */
 struct wr_cursor {

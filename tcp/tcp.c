@@ -505,6 +505,12 @@ tcp_conn_room(const struct tcp *tcp)
 	return tcp->conns.max - tcp->conns.used;
 }
 
+bool
+tcp_rx_is_short(struct tcp *tcp)
+{
+	return tcp_rxq_is_short(&tcp->rxq_pool);
+}
+
 uint32_t
 tcp_timewait_count(const struct tcp *tcp)
 {

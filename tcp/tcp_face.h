@@ -180,6 +180,8 @@ uint32_t tcp_rx_peek(struct tcp *tcp, uint32_t conn, struct iw_view *views, uint
  * is not the port's work anyway.  A hint. */
 void tcp_rx_want_crc(struct tcp *tcp, uint32_t conn, bool want);
 uint32_t tcp_rx_pending(struct tcp *tcp, uint32_t conn); /* octets */
+/* Octets came in since this was asked last, and few of the mbufs that may hold such are left: somebody should go. */
+bool tcp_rx_is_short(struct tcp *tcp);
 /* Takes octets off the front; frees mbufs; opens the window. */
 void tcp_rx_consume(struct tcp *tcp, uint32_t conn, uint32_t octets, uint64_t now_ns);
 

@@ -198,7 +198,6 @@ count_duplicate(struct tcp_conn *c)
 {
 	if (c->dupacks < UINT8_MAX)
 		c->dupacks++;
-	c->rx_dupacks += c->rx_dupacks < UINT16_MAX;
 	c->fl->dup_octets += c->emss;
 	if (c->dupacks != TCP_DUP_THRESH || iw_seq_leq(c->snd_una, c->fl->recover))
 		return false;
@@ -291,6 +290,8 @@ loss_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f, ui
 void
 tcp_loss_ack(struct tcp *tcp, struct tcp_conn *c, const struct tcp_loss_facts *f, uint64_t now_ns)
 {
+	if (f->duplicate) /* with SACK or without */
+		c->rx_dupacks += c->rx_dupacks < UINT16_MAX;
 	learn(tcp, c, f, now_ns);
 	if (was_a_mistake(tcp, c, f))
 		take_back(tcp, c);

@@ -126,8 +126,10 @@ rx_other_states(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 
 	count(tcp, v);
 	switch (verdicts[v].todo) {
-	case TCP_ACCEPT_DO_TAKE:
 	case TCP_ACCEPT_DO_TAKE_ACK:
+		note_outside(c, &rx->seg);
+		/* fall through */
+	case TCP_ACCEPT_DO_TAKE:
 	case TCP_ACCEPT_DO_TAKE_SYN:
 		take(tcp, c, rx, verdicts[v].todo);
 		break;

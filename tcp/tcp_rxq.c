@@ -7,16 +7,29 @@
 #include "env.h"
 #include "len.h"
 #include "seq.h"
+#include "tcp_face.h"
 
 #define SHARE_LEAST 8 /* mbufs in order that each connection may hold */
+#define LOW_PART 16   /* a sixteenth left: they are short */
 
 /* ---- pools ---- */
+
+/* A sixteenth, and no less than the longest FPDU takes: above it nobody who holds less than one is refused more.  Of
+ * few mbufs half. */
+static uint32_t
+low_water(uint32_t max_nodes)
+{
+	return iw_len_min(iw_len_max(max_nodes / LOW_PART, tcp_rxq_mbuf_limit(TCP_PEEK_OCTETS)), max_nodes / 2);
+}
 
 int
 tcp_rxq_pool_init(struct tcp_rxq_pool *p, struct rte_mempool *data_pool, uint32_t max_nodes, uint32_t max_ooo_mbufs,
 		  uint32_t max_ooo_conns)
 {
-	*p = (struct tcp_rxq_pool){.data_pool = data_pool, .max_nodes = max_nodes, .max_ooo_mbufs = max_ooo_mbufs};
+	*p = (struct tcp_rxq_pool){.data_pool = data_pool,
+				   .max_nodes = max_nodes,
+				   .low = low_water(max_nodes),
+				   .max_ooo_mbufs = max_ooo_mbufs};
 	if (max_ooo_mbufs >= max_nodes || max_nodes == UINT32_MAX)
 		return -IW_E_INVAL;
 	p->nodes = iw_env_alloc(((size_t)max_nodes + 1) * sizeof(*p->nodes));
@@ -250,6 +263,7 @@ add_in_order(struct tcp_rxq *q, struct tcp_rxq_pool *p, struct tcp_rxq_packet *p
 	bool first = pkt->taken.from == pkt->taken.to;
 	struct tcp_rxq_piece pc;
 
+	p->pressed = p->pressed || nodes_left(p) <= p->low;
 	if ((first && (over_limit(q) || holds_its_share(q, p))) || tcp_rxq_piece_cost(pkt, r) > nodes_left(p))
 		return TCP_RXQ_NO_NODE;
 	pc = tcp_rxq_piece_make(p, pkt, r);
@@ -352,7 +366,7 @@ static bool
 is_plain(const struct tcp_rxq *q, const struct tcp_rxq_pool *p, const struct iw_view *text, uint32_t seq, uint32_t edge)
 {
 	return seq == q->nxt && iw_seq_leq(seq + text->len, edge) && !q->ooo && !text->m->next && !over_limit(q) &&
-	       !holds_its_share(q, p) && nodes_left(p) > 0;
+	       !holds_its_share(q, p) && nodes_left(p) > p->low;
 }
 
 static struct tcp_rxq_added
@@ -394,6 +408,15 @@ tcp_rxq_add(struct tcp_rxq *q, struct tcp_rxq_pool *p, const struct iw_view *tex
 	if (a.verdict == TCP_RXQ_IN_ORDER && holes)
 		a.verdict = TCP_RXQ_FILLED;
 	return (struct tcp_rxq_added){.verdict = a.verdict, .advanced = q->nxt - nxt};
+}
+
+bool
+tcp_rxq_is_short(struct tcp_rxq_pool *p)
+{
+	if (!p->pressed)
+		return false;
+	p->pressed = false;
+	return nodes_left(p) <= p->low;
 }
 
 /* ---- the rest of the life ---- */

@@ -63,6 +63,10 @@ int tcp_rxq_pool_init(struct tcp_rxq_pool *p, struct rte_mempool *data_pool, uin
 		      uint32_t max_ooo_conns);
 void tcp_rxq_pool_fini(struct tcp_rxq_pool *p);
 
+/* Few of the mbufs that can be held are left (p->low), and octets came in order meanwhile, since this was asked last.
+ */
+bool tcp_rxq_is_short(struct tcp_rxq_pool *p);
+
 /* nxt: sequence number of the first octet to come. */
 void tcp_rxq_init(struct tcp_rxq *q, uint32_t nxt);
 /* Frees all that is held. */

@@ -5,6 +5,7 @@
 #define TCP_RXQ_PIECE_H
 
 #include <rte_mbuf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "range.h"
@@ -23,6 +24,8 @@ struct tcp_rxq_pool {
 	struct tcp_rxq_node *nodes, *free_node;
 	struct tcp_rxq_ooo *ooos, *free_ooo;
 	uint32_t nodes_used, max_nodes; /* one more exists: compaction's */
+	uint32_t low;                   /* as few as that are left: they are short */
+	bool pressed;                   /* octets came in order while they were, since tcp_rxq_is_short() */
 	uint32_t ooos_used;
 	uint32_t ooo_mbufs, max_ooo_mbufs;
 	uint64_t compactions, compacted_mbufs; /* queues packed; mbufs freed by it */

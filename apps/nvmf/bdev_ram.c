@@ -51,7 +51,7 @@ put_line(uint8_t *at, const uint8_t *from)
 }
 #endif
 
-/* len: whole blocks, and so is what `at` is a multiple of. */
+/* len: whole blocks, and so is what `at` is a multiple of.  Other threads may see it out of order. */
 static void
 put(uint8_t *at, const uint8_t *from, size_t len, bool past_cache)
 {
@@ -59,7 +59,6 @@ put(uint8_t *at, const uint8_t *from, size_t len, bool past_cache)
 	if (past_cache) {
 		for (size_t i = 0; i < len; i += LINE)
 			put_line(at + i, from + i);
-		_mm_sfence();
 		return;
 	}
 #endif
@@ -82,6 +81,15 @@ lock_of(struct blocks *k, uint64_t offset)
 	return &k->stripe[offset / PAGE % STRIPES].lock;
 }
 
+/* What was put past the caches comes before the lock is given away. */
+static void
+settle(void)
+{
+#ifdef __SSE2__
+	_mm_sfence();
+#endif
+}
+
 /* The same page by page, each under its lock. */
 static void
 copy_pages(struct blocks *k, uint64_t offset, const struct iovec *v, bool to_iov, bool past_cache)
@@ -94,6 +102,8 @@ copy_pages(struct blocks *k, uint64_t offset, const struct iovec *v, bool to_iov
 			part = v->iov_len - done;
 		rte_spinlock_lock(lock_of(k, offset));
 		copy_part(k->at + offset, base + done, part, to_iov, past_cache);
+		if (!to_iov && past_cache)
+			settle();
 		rte_spinlock_unlock(lock_of(k, offset));
 	}
 }

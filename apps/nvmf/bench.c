@@ -224,11 +224,11 @@ random_block(const struct bench_options *o)
 	x ^= x >> 7;
 	x ^= x << 17;
 	load.seed = x;
-	return x % (load.blocks - o->size / BLOCK + 1);
+	return (uint64_t)((unsigned __int128)x * (load.blocks - o->size / BLOCK + 1) >> 64);
 }
 
 static void
-submit(const struct bench_options *o, uint32_t queue, uint16_t slot)
+submit(const struct bench_options *o, uint32_t queue, uint16_t slot, uint64_t now)
 {
 	uint64_t lba = random_block(o);
 	struct nvme_command c = {.opcode = load.opcode, .cid = slot, .nsid = 1};
@@ -242,7 +242,7 @@ submit(const struct bench_options *o, uint32_t queue, uint16_t slot)
 	c.cdw10 = (uint32_t)lba;
 	c.cdw11 = (uint32_t)(lba >> 32);
 	c.cdw12 = o->size / BLOCK - 1;
-	load.began[queue][slot] = iw_engine_now(near.host.engine);
+	load.began[queue][slot] = now;
 	if (in_capsule)
 		err = initiator_send_from(&load.q[queue], &c,
 					  &(struct iw_sge){(uintptr_t)data, o->size, iw_mr_lkey(load.mr)});
@@ -267,7 +267,7 @@ reap(const struct bench_options *o, uint32_t queue, bool more)
 		load.errors += r[i].status != 0;
 		hist_add(&load.times, now - load.began[queue][r[i].cid]);
 		if (more)
-			submit(o, queue, r[i].cid);
+			submit(o, queue, r[i].cid, now);
 	}
 }
 
@@ -287,7 +287,7 @@ run_load(const struct bench_options *o, uint32_t depth)
 	uint64_t begin = iw_engine_now(e), end = begin + (uint64_t)(o->seconds * 1e9), now = begin;
 
 	for (uint32_t i = 0; i < depth; i++)
-		submit(o, i % load.num_queues, (uint16_t)(i / load.num_queues));
+		submit(o, i % load.num_queues, (uint16_t)(i / load.num_queues), begin);
 	while (load.under_way > 0 && alive()) {
 		iw_engine_poll(e);
 		now = iw_engine_now(e);

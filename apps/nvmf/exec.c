@@ -56,8 +56,10 @@ exec_disk_done(struct request *req)
 void
 exec_pad(char *to, size_t len, const char *text)
 {
-	size_t n = strnlen(text, len);
+	size_t n = strlen(text);
 
+	if (n > len)
+		n = len;
 	memcpy(to, text, n);
 	memset(to + n, ' ', len - n);
 }

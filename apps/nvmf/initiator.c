@@ -9,7 +9,7 @@
 #include "ctrl.h"
 
 #define WAIT_NS UINT64_C(10000000000)
-#define SEND_BIT (UINT64_C(1) << 32) /* of a work request id */
+#define POLL_BATCH 32
 #define CC_ENABLE (1u | 6u << 16 | 4u << 20)
 #define READY_TRIES 1000
 
@@ -21,6 +21,8 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 
 	if (event->type == IW_CM_CONNECT_REPLY && event->status == 0) {
 		i->up = true;
+		if (event->private_len >= CAPSULE_PRIVATE)
+			i->crqsize = (uint16_t)(p[2] | p[3] << 8);
 	} else if (event->type == IW_CM_CONNECT_REPLY || event->type == IW_CM_CLOSE) {
 		i->ended = true;
 		i->status = event->status;
@@ -38,13 +40,43 @@ response_at(const struct initiator *i, uint64_t slot)
 	return i->memory + (size_t)i->depth * i->capsule_len + slot * CAPSULE_RESPONSE;
 }
 
-static int
-post_recv(struct initiator *i, uint64_t slot)
-{
-	struct iw_sge sge = {(uintptr_t)response_at(i, slot), CAPSULE_RESPONSE, iw_mr_lkey(i->mr)};
-	struct iw_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1};
+/* Receives that are posted together. */
+struct recvs {
+	struct iw_recv_wr wr[POLL_BATCH];
+	struct iw_sge sge[POLL_BATCH];
+	int n;
+};
 
-	return iw_post_recv(i->qp, &wr, NULL);
+static void
+add_recv(const struct initiator *i, struct recvs *v, uint64_t slot)
+{
+	int k = v->n++;
+
+	v->sge[k] = (struct iw_sge){(uintptr_t)response_at(i, slot), CAPSULE_RESPONSE, iw_mr_lkey(i->mr)};
+	v->wr[k] = (struct iw_recv_wr){.wr_id = slot, .sg_list = &v->sge[k], .num_sge = 1};
+	if (k > 0)
+		v->wr[k - 1].next = &v->wr[k];
+}
+
+static int
+post_recvs(struct initiator *i, const struct recvs *v)
+{
+	return v->n > 0 ? iw_post_recv(i->qp, v->wr, NULL) : 0;
+}
+
+static int
+post_all(struct initiator *i)
+{
+	struct recvs v;
+	int err = 0;
+
+	for (uint32_t slot = 0; err == 0 && slot < i->depth;) {
+		v.n = 0;
+		while (v.n < POLL_BATCH && slot < i->depth)
+			add_recv(i, &v, slot++);
+		err = post_recvs(i, &v);
+	}
+	return err;
 }
 
 static size_t
@@ -74,10 +106,7 @@ open_objects(struct initiator *i)
 	i->qp = iw_qp_create(i->engine, i->pd, &attr, &err);
 	if (!i->qp)
 		return err;
-	for (uint16_t slot = 0; slot < i->depth; slot++)
-		if ((err = post_recv(i, slot)) != 0)
-			return err;
-	return 0;
+	return post_all(i);
 }
 
 int
@@ -119,11 +148,11 @@ initiator_close(struct initiator *i)
 	memset(i, 0, sizeof(*i));
 }
 
+/* Unsignalled: the response says that the capsule was taken. */
 static int
 post_capsule(struct initiator *i, struct iw_sge *sge, int n)
 {
-	struct iw_send_wr wr = {
-		.wr_id = SEND_BIT, .sg_list = sge, .num_sge = n, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
+	struct iw_send_wr wr = {.sg_list = sge, .num_sge = n, .opcode = IW_WR_SEND};
 
 	return iw_post_send(i->qp, &wr, NULL);
 }
@@ -156,19 +185,41 @@ initiator_send_from(struct initiator *i, const struct nvme_command *c, const str
 	return post_capsule(i, sge, 2);
 }
 
+/* A response, or the end of a receive or a Send that failed. */
+static bool
+is_response(const struct iw_wc *wc)
+{
+	return wc->status == IW_WC_SUCCESS && wc->opcode == IW_WC_RECV && wc->byte_len == CAPSULE_RESPONSE;
+}
+
+static int
+take_batch(struct initiator *i, struct nvme_response *r, const struct iw_wc *wc, int n)
+{
+	struct recvs v;
+	int have = 0;
+
+	v.n = 0;
+	for (int k = 0; k < n; k++) {
+		if (!is_response(&wc[k]))
+			continue;
+		capsule_response_parse(response_at(i, wc[k].wr_id), &r[have++]);
+		add_recv(i, &v, wc[k].wr_id);
+	}
+	post_recvs(i, &v);
+	return have;
+}
+
 int
 initiator_poll(struct initiator *i, struct nvme_response *r, int max)
 {
-	struct iw_wc wc;
-	int n = 0;
+	struct iw_wc wc[POLL_BATCH];
+	int have = 0, n = 1;
 
-	while (n < max && iw_cq_poll(i->cq, &wc, 1) == 1) {
-		if (wc.status != IW_WC_SUCCESS || (wc.wr_id & SEND_BIT) || wc.byte_len != CAPSULE_RESPONSE)
-			continue;
-		capsule_response_parse(response_at(i, wc.wr_id), &r[n++]);
-		post_recv(i, wc.wr_id);
+	while (have < max && n > 0) {
+		n = iw_cq_poll(i->cq, wc, max - have < POLL_BATCH ? max - have : POLL_BATCH);
+		have += take_batch(i, r + have, wc, n);
 	}
-	return n;
+	return have;
 }
 
 bool

@@ -19,6 +19,7 @@ struct initiator {
 	uint32_t capsule_len;
 	uint16_t qid, depth;
 	bool up, ended;
+	uint16_t crqsize;       /* the target's receive queue, as its accept has it; 0: it does not say */
 	int status;             /* why it ended: 0 or -IW_E_* */
 	uint16_t reject_status; /* of the RDMA binding, when the connect was rejected with one */
 	void (*turn)(void);     /* what else must run while a call waits: a target in the same thread; or NULL */

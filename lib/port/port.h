@@ -14,6 +14,10 @@
 
 #define PORT_BURST 64
 #define PORT_BACKLOG 256
+/* What one turn receives or sends is gone through more than once (sum, CRC, copy, headers): it is to stay in the second
+ * cache meanwhile, and what is sent should be under way while the rest is made. */
+#define PORT_TURN_OCTETS (128u << 10)
+#define PORT_TURN_LEAST 16u
 /* A driver that takes nothing for so long will never take the frame at the front. */
 #define PORT_STUCK_NS UINT64_C(200000000)
 
@@ -33,6 +37,7 @@ struct rte_ring;
 
 struct port {
 	uint16_t id, queue;
+	uint16_t turn;     /* frames of one turn */
 	uint16_t tag_room; /* octets of a tag that the driver counts as payload */
 	bool started_here;
 	bool lends;           /* sends frames whose payload is the user's memory */
@@ -66,11 +71,11 @@ bool port_is_up(const struct port *p);
 uint32_t port_rx(struct port *p, struct rte_mbuf **m, uint32_t max);
 uint32_t port_rx_queue(struct port *p, uint16_t queue, struct rte_mbuf **m, uint32_t max);
 
-/* Places left for port_tx(). */
+/* New frames that there is a place for in this turn. */
 static inline uint32_t
 port_tx_space(const struct port *p)
 {
-	return PORT_BACKLOG - p->n_backlog;
+	return RTE_MIN(PORT_BACKLOG - p->n_backlog, p->turn);
 }
 
 /* Where new frames go before port_tx_flush(): at most port_tx_space() of them. */

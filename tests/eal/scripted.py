@@ -243,6 +243,9 @@ def accept_with(flags, **kinds):
             assert request.opcode == mpa.READ_REQ and request.read()[2] == 0, (request.opcode, request.payload)
             serve_round.reads = 1
             peer.say(mpa.tagged(mpa.READ_RESP, request.read()[0], request.read()[1]))
+        if "send" in kinds:
+            first = peer.hear()
+            assert (first.opcode, first.msn, first.payload) == (mpa.SEND, 1, b""), first
     return answer
 
 
@@ -268,6 +271,7 @@ CLIENT_CASES = {
     "client: neither": (asks_for(False, False), 0, "--no-crc", "--no-p2p"),
     "client: RTR by Write": (accept_with(0, write=True), 0),
     "client: RTR by Read": (accept_with(0, read=True), 0),
+    "client: RTR by Send": (accept_with(0, send=True), 0),
     "client: markers": (accept_with(mpa.M, write=True), 0),
     "client: falls back to revision 1": (revision_1, 1),
 }

@@ -4,6 +4,7 @@
 #include <nvme/types.h>
 
 #include "ends.h"
+#include "flow.h"
 #include "nvmf_ends.h"
 
 /* ---- I/O -------------------------------------------------------------------------------------------------------- */
@@ -162,7 +163,13 @@ test_discovery_log(void **state)
 	assert_int_equal(log->numrec, 1); /* the other subsystem is not for this host */
 	assert_string_equal(log->entries[0].subnqn, NQN);
 	assert_int_equal(log->entries[0].trtype, NVMF_TRTYPE_RDMA);
+	assert_int_equal(log->entries[0].adrfam, NVMF_ADDR_FAMILY_IP4);
+	assert_int_equal(log->entries[0].subtype, NVME_NQN_NVME);
+	assert_int_equal(log->entries[0].cntlid, 0xffff); /* made at Connect */
+	assert_int_equal(log->entries[0].asqsz, 32);
+	assert_int_equal(log->entries[0].tsas.rdma.qptype, NVMF_RDMA_QPTYPE_CONNECTED);
 	assert_int_equal(log->entries[0].tsas.rdma.prtype, NVMF_RDMA_PRTYPE_IWARP);
+	assert_int_equal(log->entries[0].tsas.rdma.cms, NVMF_RDMA_CMS_RDMA_CM);
 	assert_memory_equal(log->entries[0].traddr, "192.0.2.1 ", 10);
 	assert_memory_equal(log->entries[0].trsvcid, "4420 ", 5);
 }
@@ -360,6 +367,34 @@ test_full_depth(void **state)
 	assert_false(ends.io.ended);
 }
 
+/* Of the data that the target fetches, as many at once as the host answers (IRD) are in the send queue: others would
+ * hold up responses there. */
+static void
+test_reads_at_once(void **state)
+{
+	struct nvme_command c = nvmf_ends_command(nvme_cmd_write, 0, 8, (struct sgl){0});
+	struct nvme_response r[120];
+	struct conn *conn;
+	uint32_t most = 0;
+	int done = 0;
+
+	(void)state;
+	nvmf_ends_io();
+	conn = ends.server.side[0].conns; /* the last that came: the I/O queue's */
+	assert_int_equal(conn->q.qid, 1);
+	assert_true(conn->max_reads > 1);
+	conn->max_reads = 3;
+	c.sgl = nvmf_ends_keyed(4096);
+	for (c.cid = 0; c.cid < 120; c.cid++)
+		assert_int_equal(initiator_send(&ends.io, &c, NULL, 0), 0);
+	for (uint64_t end = nvmf_ends_deadline(); done < 120 && nvmf_ends_turn(end);) {
+		done += initiator_poll(&ends.io, &r[done], 120 - done);
+		most = conn->reads > most ? conn->reads : most;
+	}
+	assert_int_equal(done, 120);
+	assert_int_equal(most, 3);
+}
+
 /* The host vanishes with commands on their way: everything comes back (close_all looks). */
 static void
 test_host_gone_under_load(void **state)
@@ -433,6 +468,7 @@ main(int argc, char **argv)
 		TEST(test_data_longer_than_the_command),
 		TEST(test_more_data_than_buffers),
 		TEST(test_full_depth),
+		TEST(test_reads_at_once),
 		TEST(test_host_gone_under_load),
 		TEST(test_keep_alive),
 		TEST(test_admin_queue_takes_the_controller_with_it),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ends.h"
+#include "flow.h"
 #include "nvmf_ends.h"
 
 #define PARAM SPECIFIC(NVME_SC_CONNECT_INVALID_PARAM)
@@ -42,6 +43,23 @@ test_private_data(void **state)
 		assert_true(i.ended);
 		assert_int_equal(i.status, -IW_E_CONNREFUSED);
 		assert_int_equal(i.reject_status, rows[n].status);
+		nvmf_ends_hang_up(&i);
+	}
+}
+
+/* The accept says how many commands the queue takes. */
+static void
+test_accepted(void **state)
+{
+	static const uint16_t depths[] = {2, 32, 128, CTRL_QUEUE_SIZE};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(depths) / sizeof(depths[0]); n++) {
+		struct initiator i;
+
+		nvmf_ends_start(&i, 0, depths[n], NULL);
+		assert_true(i.up);
+		assert_int_equal(i.crqsize, depths[n]);
 		nvmf_ends_hang_up(&i);
 	}
 }
@@ -117,6 +135,7 @@ test_read_depths(void **state)
 		seen_ord = (uint16_t[]){0, 1, 0x3fff}[n];
 		nvmf_ends_begin(&i, NVMF_PORT + 1, 0, 32, NULL);
 		nvmf_ends_await(&i.up);
+		assert_int_equal(side->conns->max_reads, 1);
 		nvmf_ends_hang_up(&i);
 		nvmf_ends_await_conns(0);
 	}
@@ -310,9 +329,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_no_resources),           TEST(test_read_depths),     TEST(test_private_data),
-		TEST(test_longer_private_data),    TEST(test_connect_refused), TEST(test_io_queue_too_early),
-		TEST(test_command_before_connect), TEST(test_configuration),
+		TEST(test_accepted),           TEST(test_no_resources),           TEST(test_read_depths),
+		TEST(test_private_data),       TEST(test_longer_private_data),    TEST(test_connect_refused),
+		TEST(test_io_queue_too_early), TEST(test_command_before_connect), TEST(test_configuration),
 	};
 
 	(void)argc;

@@ -15,7 +15,7 @@ be(uint8_t *p, uint64_t v, unsigned octets)
 		p[i] = (uint8_t)(v >> 8 * (octets - 1 - i));
 }
 
-/* STag and TO of a tagged header, or of the source in a Read Request. */
+/* STag and TO of a tagged header, or of the source in a Read Request, or of an atomic. */
 static void
 aim(const struct fuzz_world *w, uint8_t *ulpdu, uint32_t len, uint8_t which, uint16_t off)
 {
@@ -30,6 +30,9 @@ aim(const struct fuzz_world *w, uint8_t *ulpdu, uint32_t len, uint8_t which, uin
 	} else if (len >= 46 && (ulpdu[1] & 15) == 1) {
 		be(ulpdu + 34, stag, 4);
 		be(ulpdu + 38, to, 8);
+	} else if (len >= 38 && (ulpdu[1] & 15) == 10) {
+		be(ulpdu + 26, stag, 4);
+		be(ulpdu + 30, to, 8);
 	} else if (len >= 6) {
 		be(ulpdu + 2, stag, 4);
 	}

@@ -29,28 +29,68 @@ arena(void)
 }
 
 /* Number i stands at 2 * i * SIZE: a guard lies behind each. */
+static uint8_t *
+place(const struct fuzz_world *w, uint32_t i)
+{
+	return w->arena + 2 * i * SIZE;
+}
+
 static void
 reg(struct fuzz_world *w, uint32_t i, struct iw_pd *pd, uint32_t access, bool scope)
 {
-	uint8_t *p = w->arena + 2 * i * SIZE;
+	uint8_t *p = place(w, i);
 
 	w->mr[i] = scope ? iw_mr_reg_qp(w->qp, p, SIZE, access, NULL) : iw_mr_reg(pd, p, SIZE, access, NULL);
 	w->stag[i] = iw_mr_rkey(w->mr[i]);
 }
 
+/* Number 2 is a window, number 7 made by a request from two halves, the second one first. */
+static void
+make_by_requests(struct fuzz_world *w)
+{
+	uint32_t rights = IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_REMOTE_INVALIDATE;
+	struct iw_iov halves[2] = {{place(w, 7) + SIZE / 2, SIZE / 2}, {place(w, 7), SIZE / 2}};
+	struct iw_send_wr wr = {.opcode = IW_WR_BIND_MW};
+
+	w->behind = iw_mr_reg(w->pd, place(w, 2), SIZE, IW_MW_BIND | IW_LOCAL_WRITE, NULL);
+	w->mw = mw_create(w->rdmap, w->pd, NULL);
+	wr.bind = (struct iw_mw_bind){.mw = w->mw,
+				      .mr = w->behind,
+				      .addr = (uintptr_t)place(w, 2),
+				      .length = SIZE,
+				      .rkey = iw_rkey_next(iw_mw_rkey(w->mw)),
+				      .access = IW_REMOTE_WRITE | IW_REMOTE_INVALIDATE};
+	assert(iw_post_send(w->qp, &wr, NULL) == 0);
+	w->stag[2] = iw_mw_rkey(w->mw);
+	w->mr[7] = mr_fast_create(w->rdmap, w->pd, 2, NULL);
+	wr = (struct iw_send_wr){.opcode = IW_WR_FAST_REG};
+	wr.reg = (struct iw_fast_reg){.mr = w->mr[7],
+				      .iov = halves,
+				      .num_iov = 2,
+				      .rkey = iw_rkey_next(iw_mr_rkey(w->mr[7])),
+				      .iova = (uintptr_t)place(w, 7),
+				      .access = rights};
+	assert(iw_post_send(w->qp, &wr, NULL) == 0);
+	w->stag[7] = iw_mr_rkey(w->mr[7]);
+}
+
 static void
 make_stags(struct fuzz_world *w)
 {
-	reg(w, 0, w->pd, IW_REMOTE_READ | IW_REMOTE_WRITE, false);
+	reg(w, 0, w->pd, IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC, false);
 	reg(w, 1, w->pd, IW_REMOTE_READ, false);
-	reg(w, 2, w->pd, IW_REMOTE_WRITE, false);
 	reg(w, 3, w->other, IW_REMOTE_READ | IW_REMOTE_WRITE, false);
 	reg(w, 4, w->pd, IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_INVALIDATE, true);
 	reg(w, 5, w->pd, IW_LOCAL_WRITE, false);
 	reg(w, 6, w->pd, IW_REMOTE_WRITE, false);
 	assert(iw_mr_dereg(w->mr[6]) == 0);
 	w->mr[6] = NULL;
-	w->stag[7] = 0;
+}
+
+static int
+post_recv(struct fuzz_world *w, const struct iw_recv_wr *wr)
+{
+	return w->srq ? iw_post_srq_recv(w->srq, wr, NULL) : iw_post_recv(w->qp, wr, NULL);
 }
 
 static void
@@ -66,9 +106,14 @@ post(struct fuzz_world *w, unsigned how)
 				  .rkey = 1};
 
 	for (int i = 0; i < 4 && how & FUZZ_RECVS; i++, sge.addr += 512)
-		assert(iw_post_recv(w->qp, &recv, NULL) == 0);
-	for (int i = 0; i < 2 && how & FUZZ_READS; i++, sge.addr += 512)
+		assert(post_recv(w, &recv) == 0);
+	for (int i = 0; i < 2 && how & FUZZ_READS; i++, sge.addr += 512) {
+		if (i == 1 && how & FUZZ_ATOMIC) {
+			read.opcode = IW_WR_FETCH_ADD;
+			sge.length = 8;
+		}
 		assert(iw_post_send(w->qp, &read, NULL) == 0);
+	}
 }
 
 void
@@ -84,7 +129,8 @@ fuzz_world_open(struct fuzz_world *w, unsigned how)
 			       .back_pressure = how & FUZZ_WAIT,
 			       .ird = 2,
 			       .ord = 2};
-	struct iw_qp_attr attr = {.sq_depth = 4, .rq_depth = 4, .max_ird = 2, .max_ord = 2};
+	struct iw_qp_attr attr = {.sq_depth = 4, .rq_depth = 4, .max_ird = 2, .max_ord = 2, .srq_limit = 2};
+	struct iw_srq_attr four = {.depth = 4, .limit = 3};
 	int err;
 
 	memset(w, 0, sizeof(*w));
@@ -97,9 +143,12 @@ fuzz_world_open(struct fuzz_world *w, unsigned how)
 	w->pd = iw_pd_create(w->domain);
 	w->other = iw_pd_create(w->domain);
 	w->cq = attr.send_cq = attr.recv_cq = cq_create(w->rdmap, 64, NULL, NULL);
+	if (how & FUZZ_SRQ)
+		w->srq = attr.srq = srq_create(w->rdmap, w->pd, &four, NULL);
 	w->qp = qp_create(w->rdmap, w->pd, &attr, &err);
 	make_stags(w);
 	assert(qp_start(w->qp, &st, w->now_ns) == 0);
+	make_by_requests(w);
 	post(w, how);
 }
 
@@ -158,7 +207,7 @@ fuzz_world_feed(struct fuzz_world *w, const uint8_t *octets, uint32_t len, uint3
 static void
 check_memory(const struct fuzz_world *w)
 {
-	static const bool written[FUZZ_STAGS] = {true, false, true, false, true, true, false, false};
+	static const bool written[FUZZ_STAGS] = {true, false, true, false, true, true, false, true};
 
 	for (uint32_t i = 0; i < FUZZ_ARENA / SIZE; i++) {
 		const uint8_t *p = w->arena + i * SIZE;
@@ -181,7 +230,8 @@ fuzz_world_close(struct fuzz_world *w)
 	qp_destroy(w->qp);
 	while (iw_cq_poll(w->cq, &wc, 1) == 1)
 		done++;
-	assert(done <= 6);
+	assert(done <= 8);
+	assert(iw_mw_destroy(w->mw) == 0 && iw_mr_dereg(w->behind) == 0);
 	for (int i = 0; i < FUZZ_STAGS; i++)
 		if (w->mr[i])
 			assert(iw_mr_dereg(w->mr[i]) == 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An established QP with registrations of every kind, receives and Reads under way; always at the same addresses and
- * with the same STags, so that an input means the same in every run. */
+/* An established QP with registrations of every kind (of pieces, by work request and a window, too), receives of its
+ * own or of an SRQ, Reads and an atomic under way; always at the same addresses and with the same STags, so that an
+ * input means the same in every run. */
 #ifndef FUZZ_WORLD_H
 #define FUZZ_WORLD_H
 
@@ -18,14 +19,26 @@ struct fuzz_world {
 	struct rdmap *rdmap;
 	struct iw_pd *pd, *other;
 	struct iw_cq *cq;
+	struct iw_srq *srq; /* NULL: receives of its own */
 	struct iw_qp *qp;
+	struct iw_mw *mw;
+	struct iw_mr *behind; /* the registration that the window is bound to */
 	struct iw_mr *mr[FUZZ_STAGS];
 	uint32_t stag[FUZZ_STAGS];
 	uint64_t now_ns;
 	uint8_t *arena;
 };
 
-enum fuzz_how { FUZZ_CRC = 1, FUZZ_MARKERS = 2, FUZZ_INITIATOR = 4, FUZZ_READS = 8, FUZZ_RECVS = 16, FUZZ_WAIT = 32 };
+enum fuzz_how {
+	FUZZ_CRC = 1,
+	FUZZ_MARKERS = 2,
+	FUZZ_INITIATOR = 4,
+	FUZZ_READS = 8,
+	FUZZ_RECVS = 16,
+	FUZZ_WAIT = 32,
+	FUZZ_ATOMIC = 64, /* the second Read is an atomic */
+	FUZZ_SRQ = 128
+};
 
 void fuzz_world_open(struct fuzz_world *w, unsigned how);
 /* The octets arrive as views of `cut` octets (0: one), each an allocation of its own. */

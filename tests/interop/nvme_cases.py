@@ -9,6 +9,7 @@ import functools
 import pathlib
 import re
 import signal
+import time
 
 from cases import Case
 from peers import APP_CPU, START_LIMIT, check
@@ -20,7 +21,7 @@ HOSTS = (HOST, HOST_ID), (HOST + ".second", "6f1a1f0e-54d1-4bd3-9d0c-5a3d5e2a7d1
 DISK, PORT, NOBODYS_PORT = "/dev/nvme0n1", 4420, 4421
 LIMIT, LONG = 120, 1200  # seconds; the guest is emulated, and slow on a busy machine
 SIZE_MIB = 64
-KATO, RECONNECT = 5, 2  # seconds
+KATO, RECONNECT, RESTART = 5, 2, 5  # seconds
 
 
 class Target:
@@ -251,22 +252,39 @@ def await_writes(bench, count):
     await_in_guest(bench, f'cat /sys/block/nvme*/stat | awk "{{n += \\$5}} END {{exit !(n > {count})}}"')
 
 
+def in_time(bench, old, *namespaces):
+    """Kills the target and starts another one, which listens within RESTART seconds; the time counts from the kill."""
+    began = time.monotonic()
+    old.end(signal.SIGKILL)
+    new = bench.near.start(*namespaces)
+    took = time.monotonic() - began
+    if took > RESTART:
+        new.end(signal.SIGKILL)
+        raise Failed(f"the target came back after {took:.1f} s, not within {RESTART}")
+    return new
+
+
 def target_killed(bench):
-    """kill -9 under I/O, and a new one on the same file: the host comes back by itself, and nothing is lost."""
+    """kill -9 under I/O, and a new one on the same file within 5 s: the host comes back by itself, and nothing is lost."""
     with bench.near.file() as file:
-        old = bench.near.start("--ns", file)
+        target = bench.near.start("--ns", file)
         try:
-            run(bench, connect_words(bench))
+            run(bench, "dmesg -c >/dev/null; " + connect_words(bench))
             await_in_guest(bench, f"[ -b {DISK} ]")
             load = bench.guest.guest.start("load", fio("randwrite", 16, "--bs=16k", "--fsync=16"))
             await_writes(bench, 50)
-        finally:
-            old.end(signal.SIGKILL)
-        with bench.near.serving("--ns", file):
+            target = in_time(bench, target, "--ns", file)
+            run(bench, "pidof fio")  # it was in the middle, and saw no error
             status, output = bench.guest.guest.wait(load, LONG)
             if status:
                 raise Failed(f"fio exits {status}", output)
+            # Nobody else has connected it: it says so, and it is the same controller.
+            seek(r"nvme0: Successfully reconnected", run(bench, "dmesg"))
+            seek("^live$", run(bench, "cat /sys/class/nvme/nvme0/state"))
             run(bench, f"nvme disconnect -n {SUBSYS}")
+            stop(target)
+        finally:
+            target.end(signal.SIGKILL)
 
 
 def host_gone(bench):

@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 #define AREAS 64
+#define GUARD 64 /* octets on each side, and the alignment */
 #define GRANTS 8192
-#define IDS 4096
+#define IDS 512
 #define LEAK 6 /* octets of the secret in a row that nobody has by chance */
 
 struct area {
@@ -28,9 +29,9 @@ struct grant {
 
 /* O6: what an id has seen since it was made, or since its last CLOSE. */
 struct seen {
-	const struct iw_engine *engine;
+	const struct cm *cm;
 	iw_cm_id id;
-	bool up, asked, accepted, told, gone;
+	bool up, asked, accepted, connects, told, gone;
 };
 
 static struct {
@@ -69,6 +70,14 @@ oracle_memory(uint64_t len)
 	a->len = len;
 	refill(a->p, len);
 	return a->p;
+}
+
+uint8_t *
+oracle_between(uint64_t len)
+{
+	uintptr_t p = (uintptr_t)oracle_memory(len + 3 * GUARD);
+
+	return (uint8_t *)((p + 2 * GUARD - 1) & ~(uintptr_t)(GUARD - 1));
 }
 
 static void
@@ -208,64 +217,93 @@ oracle_frame(const struct rte_mbuf *m)
 
 /* ---- O6: events ---- */
 
+/* Those that were destroyed are forgotten, all but the last ones. */
+static void
+make_room(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < run.ids; i++)
+		if (!run.seen[i].gone || i >= IDS / 2)
+			run.seen[n++] = run.seen[i];
+	run.ids = n;
+	assert_true(run.ids < IDS);
+}
+
 static struct seen *
-seen_of(const struct iw_engine *engine, iw_cm_id id)
+seen_of(const struct cm *cm, iw_cm_id id)
 {
 	for (uint32_t i = run.ids; i-- > 0;)
-		if (run.seen[i].id == id && run.seen[i].engine == engine)
+		if (run.seen[i].id == id && run.seen[i].cm == cm)
 			return &run.seen[i];
-	assert_true(run.ids < IDS);
-	run.seen[run.ids] = (struct seen){.engine = engine, .id = id};
+	if (run.ids == IDS)
+		make_room();
+	run.seen[run.ids] = (struct seen){.cm = cm, .id = id};
 	return &run.seen[run.ids++];
+}
+
+static void
+forget(struct seen *s)
+{
+	*s = (struct seen){.cm = s->cm, .id = s->id};
 }
 
 static bool
 is_allowed(struct seen *s, const struct iw_cm_event *ev)
 {
-	bool was_up = s->up;
+	struct seen was = *s;
 
 	switch (ev->type) {
 	case IW_CM_CONNECT_REQUEST:
 		s->asked = true;
-		return !was_up && !s->accepted;
+		return !was.up && !was.asked && !was.connects;
 	case IW_CM_CONNECT_REPLY:
 		s->up = ev->status == 0;
-		return !was_up && !s->asked;
+		s->connects = false;
+		return was.connects;
 	case IW_CM_ESTABLISHED_EV:
 		s->up = true;
-		return !was_up && s->accepted;
+		return !was.up && was.accepted;
 	case IW_CM_DISCONNECT:
-		was_up = s->up && !s->told;
 		s->told = true;
-		return was_up;
+		return was.up && !was.told;
 	case IW_CM_CLOSE:
-		*s = (struct seen){.engine = s->engine, .id = s->id};
-		return was_up;
+		forget(s);
+		return was.up;
 	case IW_CM_TIMEWAIT_EXIT:
-		return !was_up;
+		return !was.up && !was.connects;
 	}
 	return false;
 }
 
 void
-oracle_cm_event(const struct iw_engine *engine, iw_cm_id id, const struct iw_cm_event *event)
+oracle_cm_event(const struct cm *cm, iw_cm_id id, const struct iw_cm_event *event)
 {
-	struct seen *s = seen_of(engine, id);
+	struct seen *s = seen_of(cm, id);
 
 	if (s->gone || !is_allowed(s, event))
 		fail_msg("O6: event %d of id %u is not allowed here", event->type, id);
 }
 
 void
-oracle_cm_accepted(const struct iw_engine *engine, iw_cm_id id)
+oracle_cm_connects(const struct cm *cm, iw_cm_id id)
 {
-	seen_of(engine, id)->accepted = true;
+	struct seen *s = seen_of(cm, id);
+
+	forget(s);
+	s->connects = true;
 }
 
 void
-oracle_cm_destroyed(const struct iw_engine *engine, iw_cm_id id)
+oracle_cm_accepted(const struct cm *cm, iw_cm_id id)
 {
-	seen_of(engine, id)->gone = true;
+	seen_of(cm, id)->accepted = true;
+}
+
+void
+oracle_cm_destroyed(const struct cm *cm, iw_cm_id id)
+{
+	seen_of(cm, id)->gone = true;
 }
 
 /* ---- the run ---- */

@@ -11,8 +11,9 @@
  * Memory counts as granted from its registration, by a call or by a request, until that is taken back: iw_mr_reg(),
  * _qp(), _iov(), IW_WR_FAST_REG; local and remote invalidation, iw_mr_dereg().  tests/sim/test_oracles.c breaks each of
  * these promises on purpose.
- * O10 (integrity) is in traffic.h, O12 (isolation) in pair.h, for tests with hostile peers.  The calls of tests and the
- * fill of FPDUs are seen by the linker's --wrap: nothing has to be called for O2 and O5. */
+ * The calls of tests, the fill of FPDUs and the events that cm hands out are seen by the linker's --wrap: they run
+ * wherever there is a sim, and nothing has to be called.  O10 (integrity) is in traffic.h, O12 (isolation) in pair.h,
+ * for tests with hostile peers. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -21,6 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cm;
+
 /* Begins with a run and ends with it; a violation fails the test that runs. */
 void oracle_begin(void);
 void oracle_end(void);
@@ -28,6 +31,9 @@ void oracle_end(void);
 /* Memory of a test, full of the secret.  Register a range before writing to it; a range whose last registration goes
  * is filled with the secret again.  Freed by oracle_end(). */
 uint8_t *oracle_memory(uint64_t len);
+/* The same in the middle of it: all that is returned is to be registered, what lies on both sides is not.  On a cache
+ * line of its own. */
+uint8_t *oracle_between(uint64_t len);
 
 /* The secret's eight octets, for filling other things with it. */
 const uint8_t *oracle_secret(void);
@@ -37,9 +43,7 @@ void oracle_check_memory(void);
 /* O4, for a frame that goes out. */
 void oracle_frame(const struct rte_mbuf *m);
 /* O6, for an event as its handler gets it. */
-void oracle_cm_event(const struct iw_engine *engine, iw_cm_id id, const struct iw_cm_event *event);
-void oracle_cm_accepted(const struct iw_engine *engine, iw_cm_id id);
-void oracle_cm_destroyed(const struct iw_engine *engine, iw_cm_id id);
+void oracle_cm_event(const struct cm *cm, iw_cm_id id, const struct iw_cm_event *event);
 
 /* FPDUs and Terminates that were filled in this run. */
 uint64_t oracle_fpdus(void);

@@ -23,4 +23,9 @@ void oracle_completed(const struct iw_wc *wc);
 void oracle_filled(const struct iw_qp *qp, const struct rte_mbuf *m, uint32_t n);
 void oracle_qp_destroyed(const struct iw_qp *qp);
 
+/* The call was good. */
+void oracle_cm_connects(const struct cm *cm, iw_cm_id id);
+void oracle_cm_accepted(const struct cm *cm, iw_cm_id id);
+void oracle_cm_destroyed(const struct cm *cm, iw_cm_id id);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls that the linker leads here (ld --wrap), so that every test that is linked with simdep is watched. */
+#include "cm_face.h"
 #include "oracle_seen.h"
 #include "rdmap_face.h"
 
@@ -27,6 +28,18 @@ int __real_iw_qp_destroy(struct iw_qp *qp);
 int __wrap_iw_qp_destroy(struct iw_qp *qp);
 uint32_t __real_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
 uint32_t __wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
+bool __real_cm_event_next(struct cm *cm, iw_cm_id *id, struct iw_cm_event *ev, iw_cm_handler *handler, void **context);
+bool __wrap_cm_event_next(struct cm *cm, iw_cm_id *id, struct iw_cm_event *ev, iw_cm_handler *handler, void **context);
+void __real_cm_event_done(struct cm *cm, iw_cm_id id, int result, uint64_t now_ns);
+void __wrap_cm_event_done(struct cm *cm, iw_cm_id id, int result, uint64_t now_ns);
+int __real_cm_connect(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
+		      const struct iw_cm_attr *attr, uint64_t now_ns);
+int __wrap_cm_connect(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
+		      const struct iw_cm_attr *attr, uint64_t now_ns);
+int __real_cm_accept(struct cm *cm, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr, uint64_t now_ns);
+int __wrap_cm_accept(struct cm *cm, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr, uint64_t now_ns);
+int __real_cm_id_destroy(struct cm *cm, iw_cm_id id, uint64_t now_ns);
+int __wrap_cm_id_destroy(struct cm *cm, iw_cm_id id, uint64_t now_ns);
 
 struct iw_mr *
 __wrap_iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err)
@@ -139,4 +152,54 @@ __wrap_rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16
 
 	oracle_filled(qp, m, n);
 	return n;
+}
+
+bool
+__wrap_cm_event_next(struct cm *cm, iw_cm_id *id, struct iw_cm_event *ev, iw_cm_handler *handler, void **context)
+{
+	bool any = __real_cm_event_next(cm, id, ev, handler, context);
+
+	if (any)
+		oracle_cm_event(cm, *id, ev);
+	return any;
+}
+
+/* A handler that does not return 0 destroys its id. */
+void
+__wrap_cm_event_done(struct cm *cm, iw_cm_id id, int result, uint64_t now_ns)
+{
+	if (result)
+		oracle_cm_destroyed(cm, id);
+	__real_cm_event_done(cm, id, result, now_ns);
+}
+
+int
+__wrap_cm_connect(struct cm *cm, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
+		  const struct iw_cm_attr *attr, uint64_t now_ns)
+{
+	int err = __real_cm_connect(cm, id, addr, qp, attr, now_ns);
+
+	if (err == 0)
+		oracle_cm_connects(cm, id);
+	return err;
+}
+
+int
+__wrap_cm_accept(struct cm *cm, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr, uint64_t now_ns)
+{
+	int err = __real_cm_accept(cm, id, qp, attr, now_ns);
+
+	if (err == 0)
+		oracle_cm_accepted(cm, id);
+	return err;
+}
+
+int
+__wrap_cm_id_destroy(struct cm *cm, iw_cm_id id, uint64_t now_ns)
+{
+	int err = __real_cm_id_destroy(cm, id, now_ns);
+
+	if (err == 0)
+		oracle_cm_destroyed(cm, id);
+	return err;
 }

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "iw_time.h"
-#include "oracle.h"
 
 static void
 note(struct pair_end *e, const struct iw_cm_event *event)
@@ -34,14 +33,11 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	if (event->type == IW_CM_CONNECT_REQUEST)
 		e->id = id;
 	assert_int_equal(id, e->id);
-	oracle_cm_event(e->engine, id, event);
 	note(e, event);
 	if (event->type == IW_CM_CONNECT_REQUEST && p->reject)
 		return 1;
-	if (event->type == IW_CM_CONNECT_REQUEST) {
-		oracle_cm_accepted(e->engine, id);
+	if (event->type == IW_CM_CONNECT_REQUEST)
 		assert_int_equal(iw_cm_accept(e->engine, id, e->qp, &e->attr), 0);
-	}
 	if (event->type == IW_CM_ESTABLISHED_EV || (event->type == IW_CM_CONNECT_REPLY && event->status == 0))
 		e->up = true;
 	if (event->type == IW_CM_CLOSE || (event->type == IW_CM_CONNECT_REPLY && event->status != 0))
@@ -86,10 +82,8 @@ pair_fini(struct pair *p)
 	for (int i = 0; i < 2; i++) {
 		struct pair_end *e = &p->end[i];
 
-		if (e->id) {
+		if (e->id)
 			iw_cm_destroy(e->engine, e->id);
-			oracle_cm_destroyed(e->engine, e->id);
-		}
 		if (e->qp)
 			iw_qp_destroy(e->qp);
 		assert_int_equal(iw_cq_destroy(e->cq), 0);
@@ -162,4 +156,22 @@ pair_history(const struct pair *p, int end, char *buf, size_t len)
 			n += (size_t)snprintf(buf + n, len - n, "(%s)", iw_err_name(e->status[i]));
 	}
 	return buf;
+}
+
+void
+pair_beside(struct pair *p, struct sim *sim)
+{
+	pair_init(p, sim, NULL);
+	assert_true(pair_connect(p, 10 * IW_SEC));
+}
+
+void
+pair_unharmed(struct pair *p)
+{
+	for (int from = 0; from < 2; from++)
+		pair_ping(p, from, 5 * IW_MS);
+	assert_true(pair_disconnect(p, 10 * IW_SEC));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(p->end[i].last.status, 0);
+	pair_fini(p);
 }

@@ -45,6 +45,11 @@ bool pair_connect(struct pair *p, uint64_t limit_ns);
 /* End 0 disconnects; true when both have had CLOSE within limit_ns. */
 bool pair_disconnect(struct pair *p, uint64_t limit_ns);
 
+/* O12 (isolation): one of hosts 0 and 1 that is established before others begin; and that works still, and closes in
+ * good order, when they are through. */
+void pair_beside(struct pair *p, struct sim *sim);
+void pair_unharmed(struct pair *p);
+
 /* O12 (isolation): a Send of nothing from an end arrives, and both ends know of it, within limit_ns; fails the test
  * otherwise. */
 void pair_ping(struct pair *p, int from, uint64_t limit_ns);

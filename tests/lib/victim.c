@@ -85,7 +85,6 @@ on_request(struct victim *v, struct victim_conn *c, const struct iw_cm_event *ev
 		return 1;
 	}
 	assert_int_equal(err, 0);
-	oracle_cm_accepted(v->engine, c->id);
 	return 0;
 }
 
@@ -95,7 +94,6 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	struct victim *v = context;
 	struct victim_conn *c = conn_of(v, id);
 
-	oracle_cm_event(v->engine, id, event);
 	v->events++;
 	c->events++;
 	c->last = *event;
@@ -173,7 +171,6 @@ victim_fini(struct victim *v)
 		iw_cm_destroy(v->engine, v->listener);
 	for (uint32_t i = 0; i < v->conns; i++) {
 		iw_cm_destroy(v->engine, v->conn[i].id);
-		oracle_cm_destroyed(v->engine, v->conn[i].id);
 		if (v->conn[i].qp)
 			iw_qp_destroy(v->conn[i].qp);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A start-up between a whole engine and a peer made by hand, for the rows M1 to M22. */
+/* A start-up between a whole engine and a peer made by hand, for the rows M1 to M22; beside it a connection to somebody
+ * else, who must not notice (O12). */
 #ifndef STARTUP_H
 #define STARTUP_H
 
@@ -17,19 +18,22 @@
 #include "mbufpool.h"
 #include "mpa_hdr.h"
 #include "oracle.h"
+#include "pair.h"
 #include "raw.h"
 #include "victim.h"
 
 static struct sim *s;
 static struct victim v;
 static struct raw r;
+static struct pair control;
 static uint8_t octets[70000];
 
 static inline void
 open_host(void)
 {
 	s = malloc(sizeof(*s));
-	sim_init(s, 1, 2, 1500);
+	sim_init(s, 1, 3, 1500);
+	pair_beside(&control, s);
 	victim_init(&v, s, 0);
 }
 
@@ -37,6 +41,7 @@ static inline void
 close_all(void)
 {
 	raw_close(&r);
+	pair_unharmed(&control);
 	victim_fini(&v);
 	sim_run(s, 200 * IW_SEC);
 	sim_fini(s);
@@ -50,7 +55,7 @@ open_responder(void)
 {
 	open_host();
 	victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 }
 
 static inline void
@@ -102,8 +107,8 @@ open_initiator(bool p2p)
 	open_host();
 	v.attr.no_peer_to_peer = !p2p;
 	v.attr.require_peer_to_peer = p2p; /* no second attempt */
-	raw_listen(&r, s, 1, 4000);
-	victim_connect(&v, 1, 4000);
+	raw_listen(&r, s, 2, 4000);
+	victim_connect(&v, 2, 4000);
 	for (uint32_t i = 0; i < 1000 && !raw_accept(&r); i++)
 		;
 	assert_true(raw_await(&r, 24, IW_SEC));

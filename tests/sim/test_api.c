@@ -74,6 +74,7 @@ check_qp(struct iw_qp *q, int says)
 	assert_null(iw_mr_reg_qp(q, memory, 8, 0, &err));
 	assert_int_equal(err, says);
 	assert_int_equal(iw_cm_connect(e, id, &to, q, NULL), says);
+	assert_int_equal(iw_cm_accept(e, id, q, NULL), says);
 	assert_int_equal(iw_qp_state(q), IW_QP_ERROR);
 	assert_null(iw_qp_context(q));
 	iw_qp_terminate_info(q, &t);
@@ -95,23 +96,56 @@ check_cq(struct iw_cq *cq, int says)
 	assert_int_equal(iw_cq_destroy(cq), says);
 	assert_null(iw_qp_create(e, pd, &attr, &err));
 	assert_int_equal(err, says);
+	attr = (struct iw_qp_attr){.send_cq = p.end[0].cq, .recv_cq = cq};
+	assert_null(iw_qp_create(e, pd, &attr, &err));
+	assert_int_equal(err, says);
 }
 
 static void
 check_srq(struct iw_srq *srq, int says)
 {
+	struct iw_qp_attr attr = {.send_cq = p.end[0].cq, .recv_cq = p.end[0].cq, .srq = srq};
 	const struct iw_recv_wr recv = {.wr_id = 1}, *bad = NULL;
+	int err = 0;
 
 	assert_int_equal(iw_post_srq_recv(srq, &recv, &bad), says);
 	assert_ptr_equal(bad, &recv);
 	assert_int_equal(iw_srq_set_limit(srq, 1), says);
 	assert_int_equal(iw_srq_destroy(srq), says);
 	assert_null(iw_srq_context(srq));
+	if (srq) { /* none is none */
+		assert_null(iw_qp_create(e, pd, &attr, &err));
+		assert_int_equal(err, says);
+	}
+}
+
+/* Posted to a QP in RTS: what a request names is looked at first. */
+static int
+post_reg(struct iw_mr *mr)
+{
+	const struct iw_iov iov = {memory, 8};
+	const struct iw_send_wr wr = {.opcode = IW_WR_FAST_REG, .reg = {.mr = mr, .iov = &iov, .num_iov = 1}};
+
+	return iw_post_send(qp, &wr, NULL);
+}
+
+static int
+post_bind(struct iw_mw *mw, struct iw_mr *mr)
+{
+	const struct iw_send_wr wr = {.opcode = IW_WR_BIND_MW,
+				      .bind = {.mw = mw, .mr = mr, .addr = (uintptr_t)memory, .length = 8}};
+
+	return iw_post_send(qp, &wr, NULL);
 }
 
 static void
 check_mr(struct iw_mr *mr, int says)
 {
+	struct iw_mw *mw = iw_mw_create(e, pd, NULL);
+
+	assert_int_equal(post_reg(mr), says);
+	assert_int_equal(post_bind(mw, mr), says);
+	assert_int_equal(iw_mw_destroy(mw), 0);
 	assert_int_equal(iw_mr_dereg(mr), says);
 	assert_int_equal(iw_mr_lkey(mr), 0);
 	assert_int_equal(iw_mr_rkey(mr), 0);
@@ -120,6 +154,10 @@ check_mr(struct iw_mr *mr, int says)
 static void
 check_mw(struct iw_mw *mw, int says)
 {
+	struct iw_mr *mr = iw_mr_reg(pd, memory, 8, IW_MW_BIND | IW_LOCAL_WRITE, NULL);
+
+	assert_int_equal(post_bind(mw, mr), says);
+	assert_int_equal(iw_mr_dereg(mr), 0);
 	assert_int_equal(iw_mw_destroy(mw), says);
 	assert_int_equal(iw_mw_rkey(mw), 0);
 }
@@ -175,7 +213,7 @@ test_null(void **state)
 	int err;
 
 	(void)state;
-	open_world(false);
+	open_world(true);
 	check_qp(NULL, -IW_E_INVAL);
 	check_cq(NULL, -IW_E_INVAL);
 	check_srq(NULL, -IW_E_INVAL);
@@ -216,7 +254,7 @@ test_destroyed(void **state)
 	iw_cm_id id;
 
 	(void)state;
-	open_world(false);
+	open_world(true);
 	cq = iw_cq_create(e, 64, NULL, NULL);
 	old = iw_pd_create(s->host[0].domain);
 	srq = iw_srq_create(e, old, &(struct iw_srq_attr){.depth = 8}, NULL);

@@ -479,12 +479,12 @@ test_races_burst_32(void **state)
 	sweep(32);
 }
 
-/* Mbufs that are out, but for the one that an engine keeps at hand. */
+/* Mbufs that are out, but for those that an engine keeps at hand. */
 static uint32_t
 mbufs_out(uint32_t n)
 {
 	return mbufpool_in_use(sim.host[n].data_pool) + mbufpool_in_use(sim.host[n].ctl_pool) -
-	       (sim.host[n].engine->spare != NULL);
+	       sim.host[n].engine->stock.n;
 }
 
 static void

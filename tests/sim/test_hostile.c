@@ -20,13 +20,15 @@
 static struct sim *s;
 static struct victim v;
 static struct raw r;
+static struct pair control; /* hears nothing of it (O12) */
 static uint8_t octets[200000];
 
 static void
 open_world(void)
 {
 	s = malloc(sizeof(*s));
-	sim_init(s, 3, 2, 1500);
+	sim_init(s, 3, 3, 1500);
+	pair_beside(&control, s);
 	victim_init(&v, s, 0);
 	v.recvs = 0;
 }
@@ -36,13 +38,16 @@ start(void)
 {
 	if (!v.listener)
 		victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	assert_true(raw_start(&r));
 }
 
 static void
 close_world(void)
 {
+	if (control.sim)
+		pair_unharmed(&control);
+	control.sim = NULL;
 	victim_fini(&v);
 	sim_run(s, 200 * IW_SEC);
 	sim_fini(s);
@@ -180,7 +185,8 @@ small_window(void)
 	struct engine_params params = {.nif.mtu = 1500, .max_conns = 16, .tcp.rcv_buf = 8192};
 
 	s = malloc(sizeof(*s));
-	sim_init_params(s, 3, 2, &params);
+	sim_init_params(s, 3, 3, &params);
+	pair_beside(&control, s);
 	victim_init(&v, s, 0);
 	v.recvs = 0;
 	start();
@@ -265,7 +271,8 @@ test_D9_back_pressure(void **state)
 
 	(void)state;
 	s = malloc(sizeof(*s));
-	sim_init_params(s, 3, 2, &(struct engine_params){.nif.mtu = 1500, .max_conns = 16, .tcp.rcv_buf = 16384});
+	sim_init_params(s, 3, 3, &(struct engine_params){.nif.mtu = 1500, .max_conns = 16, .tcp.rcv_buf = 16384});
+	pair_beside(&control, s);
 	victim_init(&v, s, 0);
 	v.recvs = 0;
 	v.attr.recv_back_pressure = true;
@@ -298,7 +305,7 @@ test_D9_back_pressure_ends(void **state)
 	v.attr.recv_back_pressure = true;
 	v.attr.recv_wait_ms = 700;
 	victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	raw_send(&r, octets, raw_startup(octets, false, 0x50, 2, "\x80\x10\x80\x10", 4));
 	assert_true(raw_await(&r, 24, IW_SEC));
 	raw_forget(&r);

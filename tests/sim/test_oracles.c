@@ -174,7 +174,44 @@ close_twice(void)
 	raw_run(&r, IW_MS);
 	assert_true(v.conn[0].closed);
 	if (broken)
-		oracle_cm_event(v.engine, v.conn[0].id, &v.conn[0].last);
+		oracle_cm_event(v.engine->cm, v.conn[0].id, &v.conn[0].last);
+	end();
+}
+
+static void
+say(iw_cm_id id, enum iw_cm_event_type type)
+{
+	const struct iw_cm_event ev = {.type = type};
+
+	if (broken)
+		oracle_cm_event(v.engine->cm, id, &ev);
+}
+
+static void
+answer_unasked(void)
+{
+	begin();
+	say(v.listener, IW_CM_CONNECT_REPLY);
+	end();
+}
+
+static void
+ask_again(void)
+{
+	begin();
+	say(v.conn[0].id, IW_CM_CONNECT_REQUEST);
+	end();
+}
+
+static void
+speak_of_the_dead(void)
+{
+	iw_cm_id id;
+
+	begin();
+	id = iw_cm_create(v.engine, no_event, NULL);
+	assert_int_equal(iw_cm_destroy(v.engine, id), 0);
+	say(id, IW_CM_TIMEWAIT_EXIT);
 	end();
 }
 
@@ -318,6 +355,9 @@ static const struct fault {
 	{"O5_behind", "O5: an FPDU behind", fpdu_behind_terminate},
 	{"O5_answer", "O5: a Terminate in answer", terminate_for_terminate},
 	{"O6_twice", "O6:", close_twice},
+	{"O6_reply", "O6:", answer_unasked},
+	{"O6_request", "O6:", ask_again},
+	{"O6_gone", "O6:", speak_of_the_dead},
 	{"O12_error", "O12: an honest connection has ended", isolate_error},
 	{"O12_delay", "O12: an honest connection waits", isolate_delay},
 	{"O10_place", "differs at", place_wrongly},

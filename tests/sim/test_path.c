@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "iw_time.h"
+#include "oracle.h"
 #include "pair.h"
 #include "stat_of.h"
 
@@ -20,7 +21,7 @@ struct flow {
 	struct sim sim;
 	struct pair p;
 	struct iw_mr *mr[2];
-	uint8_t area[2][SIZE];
+	uint8_t *area[2];
 	bool done;
 };
 
@@ -38,9 +39,12 @@ static void
 flow_connect(struct flow *f)
 {
 	assert_true(pair_connect(&f->p, 10 * IW_SEC));
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		f->area[i] = oracle_between(SIZE);
 		f->mr[i] = iw_mr_reg(f->p.end[i].pd, f->area[i], SIZE,
 				     IW_LOCAL_WRITE | IW_REMOTE_WRITE | IW_REMOTE_READ, NULL);
+		memset(f->area[i], i, SIZE);
+	}
 }
 
 /* One Read of everything; how long it took. */

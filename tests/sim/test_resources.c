@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that take what is scarce, or make much work of little (RFC 5042 §6.4): a whole engine against peers made by
- * hand.  The rows S10, S19, S20, X5 and X7. */
+ * hand.  The rows S10, S16, S19, S20, X5 and X7. */
 #include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +17,7 @@
 #include "mpa_hdr.h"
 #include "oracle.h"
 #include "raw.h"
+#include "stat_of.h"
 #include "victim.h"
 
 #define CONNS 16
@@ -24,7 +25,7 @@
 static struct sim *s;
 static struct victim v;
 static struct raw a; /* an honest peer */
-static uint8_t octets[8192];
+static uint8_t octets[65536];
 
 static void
 open_world(const struct engine_params *params, uint32_t hosts)
@@ -77,6 +78,7 @@ static void
 idle_streams(uint64_t reap_idle_ns, uint32_t reaped)
 {
 	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS, .cm.reap_idle_ns = reap_idle_ns};
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
 	struct raw many[CONNS - 2], more;
 
 	open_world(&params, 3);
@@ -84,6 +86,8 @@ idle_streams(uint64_t reap_idle_ns, uint32_t reaped)
 		assert_true(raw_open(&many[i], s, 2, 0, VICTIM_PORT) && raw_start(&many[i]));
 	for (uint32_t i = 0; i < 15; i++) {
 		check_honest("i work..");
+		if (i == 2) /* the others have been idle for longer */
+			raw_send(&many[0], octets, raw_fpdu(octets, &h, NULL, 0));
 		raw_run(&a, IW_SEC);
 	}
 	assert_int_equal(count_closed(-IW_E_CONNABORTED), 0);
@@ -91,6 +95,7 @@ idle_streams(uint64_t reap_idle_ns, uint32_t reaped)
 	raw_run(&a, IW_SEC);
 	assert_int_equal(count_closed(-IW_E_CONNABORTED), reaped);
 	assert_false(v.conn[0].closed || v.conn[CONNS - 2].closed); /* who works, and who is new */
+	assert_int_equal(v.conn[2].closed, reaped);                 /* the first of those that were idle longest */
 	check_honest("still do");
 	if (reaped) {
 		assert_true(raw_open(&more, s, 2, 0, VICTIM_PORT) && raw_start(&more));
@@ -246,6 +251,121 @@ test_X5(void **state)
 	close_world();
 }
 
+/* ---- S16 ---- */
+
+static struct raw odd; /* takes the slow ways */
+
+/* An FPDU whose first segment is lost, and one that comes twice. */
+static void
+go_slow_ways(void)
+{
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+	uint32_t n = raw_fpdu(octets, &h, NULL, 0);
+
+	raw_run(&odd, IW_SEC);
+	s->drop_nth = 1;
+	raw_send(&odd, octets, n);
+	raw_send(&odd, octets, n);
+	raw_run(&odd, 2 * IW_SEC);
+	s->dup_nth = 1;
+	raw_send(&odd, octets, n);
+	raw_run(&odd, IW_SEC);
+}
+
+/* A Read whose answer loses its first segment: ACKs that say nothing new, and a retransmission. */
+static void
+check_duplicate_acks(void)
+{
+	struct iw_cm_load l;
+
+	raw_forget(&odd);
+	s->drop_nth = 2; /* behind the request */
+	raw_send(&odd, octets,
+		 raw_read_req(octets, 1, VICTIM_MR, iw_mr_rkey(v.mr[VICTIM_RO]), (uintptr_t)victim_at(&v, VICTIM_RO)));
+	assert_true(raw_await(&odd, VICTIM_MR, 5 * IW_SEC));
+	assert_int_equal(iw_cm_load(v.engine, v.conn[1].id, &l), 0);
+	assert_true(l.rx_duplicate_acks > 0);
+	assert_true(l.retransmits > 0);
+	assert_int_equal(l.rx_outside_window, 0);
+}
+
+/* A stream whose window is closed (Sends wait for receives): probes lie beyond it, or bring an octet again. */
+static void
+check_probes(void)
+{
+	static uint8_t text[60000];
+	struct iw_cm_load l;
+	struct raw c;
+
+	v.attr.recv_back_pressure = true;
+	v.recvs = 0;
+	assert_true(raw_open(&c, s, 2, 0, VICTIM_PORT));
+	assert_true(raw_start(&c));
+	for (uint32_t msn = 1; msn <= 20; msn++) {
+		struct ddp_hdr h = ddp_hdr_untagged(3, true, 0, 0, msn, 0);
+
+		raw_send(&c, octets, raw_fpdu(octets, &h, text, sizeof(text)));
+	}
+	raw_run(&c, 5 * IW_SEC);
+	assert_int_equal(iw_cm_load(v.engine, v.conn[2].id, &l), 0);
+	assert_in_range(l.rx_outside_window + l.rx_duplicates, 3, 8);
+	raw_close(&c);
+}
+
+/* Each stream has its own. */
+static void
+check_loads(void)
+{
+	struct iw_cm_load l;
+
+	assert_int_equal(iw_cm_load(v.engine, v.conn[1].id, &l), 0);
+	assert_int_equal(l.rx_fpdus, 11);
+	assert_int_equal(l.rx_small_fpdus, 11);
+	assert_int_equal(l.rx_split_fpdus, 1);
+	assert_true(l.idle_ms <= 3);
+	go_slow_ways();
+	assert_int_equal(iw_cm_load(v.engine, v.conn[1].id, &l), 0);
+	assert_int_equal(l.rx_fpdus, 14);
+	assert_int_equal(l.rx_out_of_order, 1);
+	assert_true(l.rx_duplicates > 0);
+	assert_true(l.idle_ms >= 500 && l.idle_ms <= 1100);
+	assert_int_equal(iw_cm_load(v.engine, v.conn[0].id, &l), 0);
+	assert_int_equal(l.rx_small_fpdus + l.rx_split_fpdus + l.rx_out_of_order, 0);
+	assert_int_equal(l.rx_duplicate_acks + l.rx_outside_window + l.retransmits, 0);
+	check_duplicate_acks();
+	check_probes();
+	assert_int_equal(iw_cm_load(v.engine, v.listener, &l), -IW_E_NOTCONN);
+	assert_int_equal(iw_cm_load(v.engine, 0, &l), -IW_E_STALE);
+	assert_int_equal(iw_cm_load(v.engine, v.listener, NULL), -IW_E_INVAL);
+}
+
+/* Slow paths that do not end the stream are counted. */
+static void
+test_S16(void **state)
+{
+	struct ddp_hdr h = ddp_hdr_tagged(0, false, 1, 0);
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS};
+	uint32_t n;
+
+	(void)state;
+	open_world(&params, 3);
+	assert_true(raw_open(&odd, s, 2, 0, VICTIM_PORT) && raw_start(&odd));
+	for (uint32_t i = 0; i < 10; i++) {
+		raw_send(&odd, octets, raw_fpdu(octets, &h, NULL, 0));
+		raw_run(&odd, 100 * IW_US);
+	}
+	n = raw_fpdu(octets, &h, NULL, 0);
+	raw_send(&odd, octets, 3);
+	raw_send(&odd, octets + 3, n - 3);
+	raw_run(&odd, IW_MS);
+	assert_false(raw_ended(&odd));
+	assert_int_equal(stat_of(v.engine, "rdmap.rx_empty_segments"), 11);
+	assert_int_equal(stat_of(v.engine, "rdmap.rx_slow_fpdus"), 1);
+	check_loads();
+	raw_close(&odd);
+	close_world();
+}
+
 /* ---- X7: what host 2 sends is changed under way, its checksum made right ---- */
 
 enum { ETH = 14, IP = 20 };
@@ -370,8 +490,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_S10), cmocka_unit_test(test_S19), cmocka_unit_test(test_S20),
-		cmocka_unit_test(test_X5),  cmocka_unit_test(test_X7),  cmocka_unit_test(test_X3_settable),
+		cmocka_unit_test(test_S10),         cmocka_unit_test(test_S16), cmocka_unit_test(test_S19),
+		cmocka_unit_test(test_S20),         cmocka_unit_test(test_X5),  cmocka_unit_test(test_X7),
+		cmocka_unit_test(test_X3_settable),
 	};
 
 	if (argc > 1)

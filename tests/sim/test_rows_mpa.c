@@ -161,7 +161,7 @@ test_M8(void **state)
 	open_host(); /* we ask for them */
 	v.attr.markers = true;
 	victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	request(0x50, 2, "\0\x10\0\x10", 4);
 	check_reply(0xd0, 2, "\0\x10\0\x10");
 	close_all();
@@ -186,7 +186,7 @@ test_M9(void **state)
 			open_host();
 			v.attr.no_crc = !ours;
 			victim_listen(&v);
-			assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+			assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 			request(theirs ? 0x50 : 0x10, 2, "\0\x10\0\x10", 4);
 			check_reply(ours || theirs ? 0x50 : 0x10, 2, "\0\x10\0\x10");
 			raw_forget(&r);

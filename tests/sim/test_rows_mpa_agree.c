@@ -3,6 +3,8 @@
  * a peer made by hand on the other. */
 #include "startup.h"
 
+#include "stat_of.h"
+
 /* L2/E0/C6; when the peer wants markers, behind one. */
 static void
 test_M14(void **state)
@@ -18,21 +20,37 @@ test_M14(void **state)
 	check_answer(-IW_E_PROTO, 0);
 }
 
+/* The first FPDU, alone, is of the type that the Reply names (RFC 6581 §9.2); its STags are not zero. */
+static void
+one_rtr(const char *words, const char *rtr, uint32_t known, uint32_t len)
+{
+	open_initiator(true);
+	reply(0x50, 2, words, 4);
+	assert_int_equal(r.len, len);
+	assert_memory_equal(r.in, rtr, known);
+	check_answer(0, 0);
+}
+
 static void
 test_M15(void **state)
 {
 	(void)state;
 	one_initiator(true, 0x50, 2, "\x80\x10\0\x10", 4, -IW_E_PROTO, 0x2007);
-	one_initiator(true, 0x50, 2, "\xc0\x10\0\x10", 4, -IW_E_PROTO, 0x2007); /* Send: not offered */
 	one_initiator(true, 0x50, 2, "\0\x10\x80\x10", 4, -IW_E_PROTO, 0x2007); /* A not mirrored */
-	one_initiator(true, 0x50, 2, "\x80\x10\x80\x10", 4, 0, 0);
-	one_initiator(true, 0x50, 2, "\x80\x10\x40\x10", 4, 0, 0);
-	one_responder(0x50, 2, "\xc0\x10\xc0\x10", 4, 0x50, "\x80\x10\x80\x10"); /* Write before Read */
-	one_responder(0x50, 2, "\xc0\x10\x40\x10", 4, 0x50, "\x80\x10\x40\x10"); /* Read before Send */
-	one_responder(0x50, 2, "\xc0\x10\0\x10", 4, 0x50, "\xc0\x10\0\x10");     /* Send */
-	one_responder(0x50, 2, "\x80\x10\0\x10", 4, 0x50, "\x80\x10\x80\x10");   /* none: one of ours */
-	one_responder(0x50, 2, "\x80\x10\x40\0", 4, 0x50, "\x80\x01\x40\x10");   /* Read: IRD at least 1 */
-	one_responder(0x50, 2, "\x40\x10\xc0\x10", 4, 0x50, "\0\x10\0\x10");     /* A = 0: the others are ignored */
+	one_initiator(true, 0x50, 2, "\x80\0\x40\x10", 4, -IW_E_PROTO, 0x2007); /* Read, but no IRD */
+	one_rtr("\x80\x10\x80\x10", "\x00\x0e\xc1\x40\0\0\0\1\0\0\0\0\0\0\0\0", 16, 20);
+	one_rtr("\x80\x10\x40\x10",
+		"\x00\x2e\x41\x41\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
+		"\0",
+		48, 52);
+	one_rtr("\xc0\x10\0\x10", "\x00\x12\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 20, 24);
+	one_rtr("\xc0\0\x40\x10", "\x00\x12\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 20, 24); /* no IRD */
+	one_responder(0x50, 2, "\xc0\x10\xc0\x10", 4, 0x50, "\x80\x10\x80\x10");               /* Write before Read */
+	one_responder(0x50, 2, "\xc0\x10\x40\x10", 4, 0x50, "\x80\x10\x40\x10");               /* Read before Send */
+	one_responder(0x50, 2, "\xc0\x10\0\x10", 4, 0x50, "\xc0\x10\0\x10");                   /* Send */
+	one_responder(0x50, 2, "\x80\x10\0\x10", 4, 0x50, "\x80\x10\x80\x10");                 /* none: one of ours */
+	one_responder(0x50, 2, "\x80\x10\x40\0", 4, 0x50, "\x80\x01\x40\x10"); /* Read: IRD at least 1 */
+	one_responder(0x50, 2, "\x40\x10\xc0\x10", 4, 0x50, "\0\x10\0\x10");   /* A = 0: the others are ignored */
 }
 
 /* A local failure before the Reply: a reject, never a RST. */
@@ -43,7 +61,7 @@ test_M16(void **state)
 	open_host();
 	v.reject = true;
 	victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	request(0x50, 2, "\0\x10\0\x10", 4);
 	assert_int_equal(r.len, 24);
 	assert_int_equal(r.in[16] & 0x30, 0x30);
@@ -67,6 +85,55 @@ test_M17(void **state)
 	raw_run(&r, IW_MS);
 	assert_true(v.conn[0].up);
 	close_all();
+}
+
+/* Everything that sends is lent to others when the RTR is due (`max_flights`): it goes when TCP says that there is
+ * room, and nothing else has to happen. */
+static void
+test_M17_rtr_awaits_room(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = 16, .tcp.max_flights = 3};
+	struct iw_send_wr wr = {.opcode = IW_WR_SEND};
+	struct raw busy[2];
+
+	(void)state;
+	s = malloc(sizeof(*s));
+	sim_init_params(s, 1, 3, &params);
+	victim_init(&v, s, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct raw *to = i < 2 ? &busy[i] : &r;
+
+		v.attr.no_peer_to_peer = i < 2;
+		v.attr.first_fpdu_delay_us = i < 2 ? 0 : 200000;
+		raw_listen(to, s, i < 2 ? 1 : 2, (uint16_t)(4000 + i));
+		victim_connect(&v, i < 2 ? 1 : 2, (uint16_t)(4000 + i));
+		for (uint32_t k = 0; k < 1000 && !raw_accept(to); k++)
+			;
+		assert_true(raw_await(to, 24, IW_SEC));
+		raw_forget(to);
+		raw_send(to, octets,
+			 raw_startup(octets, true, 0x50, 2, i < 2 ? "\0\x10\0\x10" : "\x80\x10\x80\x10", 4));
+		raw_run(to, 10 * IW_MS);
+	}
+	s->host[1].cut = true;
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(iw_post_send(v.conn[i].qp, &wr, NULL), 0);
+	victim_connect(&v, 1, 4009); /* its SYN takes the one that was kept back */
+	raw_run(&r, IW_SEC);
+	assert_true(stat_of(v.engine, "tcp.tx_no_flight") > 0);
+	assert_int_equal(r.len, 0);
+	s->host[1].cut = false;
+	raw_run(&r, 5 * IW_SEC);
+	assert_true(v.conn[2].up);
+	assert_true(r.len >= 20); /* others may be behind it that wake the peer */
+	assert_memory_equal(r.in, "\x00\x0e\xc1\x40", 4);
+	for (uint32_t i = 0; i < 2; i++)
+		raw_close(&busy[i]);
+	raw_close(&r);
+	victim_fini(&v);
+	sim_run(s, 200 * IW_SEC);
+	sim_fini(s);
+	free(s);
 }
 
 /* FIN or RST at each step: one event at the most, everything back (sim_fini). */
@@ -112,6 +179,49 @@ test_M18(void **state)
 	}
 }
 
+static struct rte_mbuf *syn; /* the first that the peer has sent */
+
+static void
+keep_syn(struct sim *sim, const struct rte_mbuf *m)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + 14;
+
+	if (!syn && ip[0] == 0x45 && ip[9] == 6 && ip[15] == 3 && (ip[20 + 13] & 0x12) == 2)
+		syn = rte_pktmbuf_copy(m, sim->host[0].data_pool, 0, UINT32_MAX);
+}
+
+/* The SYN once more at each step: as if it had not come. */
+static void
+test_M18_second_syn(void **state)
+{
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+	uint8_t request[32], *part[3] = {request, request + 10, octets};
+	uint32_t len[3] = {10, raw_startup(request, false, 0x50, 2, "\x80\x10\x80\x10", 4) - 10,
+			   raw_fpdu(octets, &h, NULL, 0)};
+
+	(void)state;
+	open_host();
+	s->tap = keep_syn;
+	victim_listen(&v);
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
+	for (uint32_t step = 0; step < 4; step++) {
+		struct rte_mbuf *again = rte_pktmbuf_copy(syn, s->host[0].data_pool, 0, UINT32_MAX);
+
+		engine_rx(v.engine, &again, 1, s->now_ns, NULL, NULL);
+		raw_run(&r, IW_MS);
+		if (step < 3)
+			raw_send(&r, part[step], len[step]);
+		raw_run(&r, IW_MS);
+		assert_int_equal(v.conns, step > 0);
+	}
+	check_reply(0x50, 2, "\x80\x10\x80\x10");
+	assert_true(v.conn[0].up && !raw_ended(&r));
+	assert_int_equal(v.conn[0].events, 2);
+	rte_pktmbuf_free(syn);
+	syn = NULL;
+	close_all();
+}
+
 /* More half-finished start-ups than ids: the oldest go, one that is in earnest gets through. */
 static void
 test_M19(void **state)
@@ -123,21 +233,22 @@ test_M19(void **state)
 
 	(void)state;
 	s = malloc(sizeof(*s));
-	sim_init_params(s, 1, 2, &params);
+	sim_init_params(s, 1, 3, &params);
+	pair_beside(&control, s);
 	victim_init(&v, s, 0);
 	victim_listen(&v);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	for (uint32_t i = 0; i < HALF; i++) {
-		assert_int_equal(tcp_open(s->host[1].engine->tcp, &local, &remote, NULL, 97, s->now_ns, &conn[i]), 0);
+		assert_int_equal(tcp_open(s->host[2].engine->tcp, &local, &remote, NULL, 97, s->now_ns, &conn[i]), 0);
 		raw_run(&r, 200 * IW_US);
 	}
 	in_use = mbufpool_in_use(s->host[0].data_pool);
 	assert_true(in_use < HALF);
 	raw_close(&r);
-	assert_true(raw_open(&r, s, 1, 0, VICTIM_PORT));
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
 	assert_true(raw_start(&r));
 	for (uint32_t i = 0; i < HALF; i++)
-		tcp_release(s->host[1].engine->tcp, conn[i], s->now_ns);
+		tcp_release(s->host[2].engine->tcp, conn[i], s->now_ns);
 	close_all();
 }
 
@@ -223,9 +334,17 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_M14), cmocka_unit_test(test_M15), cmocka_unit_test(test_M16),
-		cmocka_unit_test(test_M17), cmocka_unit_test(test_M18), cmocka_unit_test(test_M19),
-		cmocka_unit_test(test_M20), cmocka_unit_test(test_M21), cmocka_unit_test(test_M22),
+		cmocka_unit_test(test_M14),
+		cmocka_unit_test(test_M15),
+		cmocka_unit_test(test_M16),
+		cmocka_unit_test(test_M17),
+		cmocka_unit_test(test_M17_rtr_awaits_room),
+		cmocka_unit_test(test_M18),
+		cmocka_unit_test(test_M18_second_syn),
+		cmocka_unit_test(test_M19),
+		cmocka_unit_test(test_M20),
+		cmocka_unit_test(test_M21),
+		cmocka_unit_test(test_M22),
 	};
 
 	if (argc > 1)

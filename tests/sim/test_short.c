@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What runs short in the middle of a transfer and comes back, or does not: receives, packet buffers, transmit records,
  * the peer.  Whole engines on a simulated wire. */
+#include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include "iw_time.h"
 #include "len.h"
 #include "mbufpool.h"
+#include "oracle.h"
 #include "pair.h"
 #include "stat_of.h"
 #include "tcp_pvt.h"
@@ -42,7 +44,7 @@ stage_open(uint16_t mtu, uint64_t delay_ns, bool back_pressure)
 	t->sim.wire.delay_ns = delay_ns;
 	pair_init(&t->pair, &t->sim, &attr);
 	for (int i = 0; i < 2; i++) {
-		t->area[i] = calloc(1, AREA);
+		t->area[i] = oracle_between(AREA);
 		t->mr[i] = iw_mr_reg(t->pair.end[i].pd, t->area[i], AREA, IW_LOCAL_WRITE | IW_REMOTE_WRITE, NULL);
 	}
 	for (uint32_t i = 0; i < AREA; i++)
@@ -54,10 +56,8 @@ stage_open(uint16_t mtu, uint64_t delay_ns, bool back_pressure)
 static void
 stage_close(struct stage *t)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		assert_int_equal(iw_mr_dereg(t->mr[i]), 0);
-		free(t->area[i]);
-	}
 	pair_fini(&t->pair);
 	sim_run(&t->sim, 400 * IW_SEC);
 	sim_fini(&t->sim);
@@ -259,6 +259,98 @@ test_pools_run_dry(void **state)
 	}
 }
 
+enum moment { IDLE, BUSY, DRAINING, CLOSED_BY_PEER, MOMENTS };
+
+static struct rte_mbuf *held[2]; /* the only ones */
+
+/* As far as that, and from there on end 0 finds no mbuf for data, and for a while not even one of the reserve. */
+static struct stage *
+stage_dry(enum moment when, bool reserve)
+{
+	struct stage *t = stage_open(1500, 50 * IW_US, false);
+	struct pair_end *end = t->pair.end;
+	struct sim_host *h = &t->sim.host[0];
+
+	if (when == BUSY || when == DRAINING) {
+		for (uint32_t i = 0; i < REQUESTS; i++)
+			post(t, IW_WR_RDMA_WRITE);
+		await_sent(t, REQUESTS / 4, 10 * IW_SEC);
+	}
+	held[0] = rte_pktmbuf_alloc(h->data_pool);
+	held[1] = rte_pktmbuf_alloc(h->ctl_pool);
+	mbufpool_set_limit(h->data_pool, 1);
+	if (!reserve)
+		mbufpool_set_limit(h->ctl_pool, 1);
+	if (when == DRAINING)
+		assert_int_equal(iw_cm_disconnect(end[0].engine, end[0].id, false), 0);
+	if (when == CLOSED_BY_PEER)
+		assert_int_equal(iw_cm_disconnect(end[1].engine, end[1].id, false), 0);
+	sim_run(&t->sim, IW_SEC);
+	assert_false(!reserve && (end[0].closed || end[1].closed));
+	return t;
+}
+
+static void
+stage_wet(struct stage *t)
+{
+	mbufpool_set_limit(t->sim.host[0].data_pool, 0);
+	rte_pktmbuf_free(held[0]);
+	rte_pktmbuf_free(held[1]);
+	stage_close(t);
+}
+
+/* A Terminate gets out without an mbuf for data, whatever is queued: end 1 sends what end 0 has no receive for (D9). */
+static void
+test_terminate_of_the_reserve(void **state)
+{
+	for (enum moment when = IDLE; when < CLOSED_BY_PEER; when++) {
+		for (int reserve = 0; reserve < 2; reserve++) {
+			struct stage *t = stage_dry(when, reserve);
+			struct pair_end *end = t->pair.end;
+			struct iw_send_wr wr = {.opcode = IW_WR_SEND};
+
+			assert_int_equal(iw_post_send(end[1].qp, &wr, NULL), 0);
+			sim_run(&t->sim, IW_SEC);
+			mbufpool_set_limit(t->sim.host[0].ctl_pool, 0);
+			assert_true(sim_until(&t->sim, &t->pair.both_closed, 20 * IW_SEC));
+			for (int i = 0; i < 2; i++) {
+				assert_int_equal(end[i].last.status, -IW_E_PROTO);
+				assert_true(end[i].last.term.valid && end[i].last.term.sent == !i);
+				assert_int_equal(end[i].last.term.layer << 4 | end[i].last.term.etype, 0x12);
+				assert_int_equal(end[i].last.term.code, 2);
+			}
+			reap(t);
+			stage_wet(t);
+		}
+	}
+}
+
+/* And so does a FIN: of who closes first, and of who answers. */
+static void
+test_fin_of_the_reserve(void **state)
+{
+	static const enum moment moments[] = {IDLE, DRAINING, CLOSED_BY_PEER};
+
+	for (int k = 0; k < 3; k++) {
+		for (int reserve = 0; reserve < 2; reserve++) {
+			struct stage *t = stage_dry(moments[k], reserve);
+			struct pair_end *end = t->pair.end;
+
+			if (moments[k] == IDLE)
+				assert_int_equal(iw_cm_disconnect(end[0].engine, end[0].id, false), 0);
+			sim_run(&t->sim, IW_SEC);
+			mbufpool_set_limit(t->sim.host[0].ctl_pool, 0);
+			if (moments[k] == DRAINING) /* the data goes before it */
+				mbufpool_set_limit(t->sim.host[0].data_pool, 0);
+			assert_true(sim_until(&t->sim, &t->pair.both_closed, 60 * IW_SEC));
+			for (int i = 0; i < 2; i++)
+				assert_int_equal(end[i].last.status, 0);
+			reap(t);
+			stage_wet(t);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -267,6 +359,8 @@ main(void)
 		cmocka_unit_test(test_peer_closes),
 		cmocka_unit_test(test_records_of_a_connection),
 		cmocka_unit_test(test_pools_run_dry),
+		cmocka_unit_test(test_terminate_of_the_reserve),
+		cmocka_unit_test(test_fin_of_the_reserve),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "iw_time.h"
+#include "oracle.h"
 #include "pair.h"
 
 #define AREA 200000u
@@ -37,12 +38,13 @@ static void
 open_side(struct side *s, struct pair_end *end, uint32_t seed)
 {
 	s->end = end;
-	s->src = aligned_alloc(64, (AREA + 63) & ~63u);
-	s->dst = aligned_alloc(64, (AREA + 63) & ~63u);
-	for (uint32_t i = 0; i < AREA; i++)
-		s->src[i] = (uint8_t)(i * 7 + (i >> 8) * 13 + seed);
+	s->src = oracle_between(AREA);
+	s->dst = oracle_between(AREA);
 	s->src_mr = iw_mr_reg(end->pd, s->src, AREA, RIGHTS | IW_MW_BIND, NULL);
 	s->dst_mr = iw_mr_reg(end->pd, s->dst, AREA, RIGHTS | IW_MW_BIND, NULL);
+	for (uint32_t i = 0; i < AREA; i++)
+		s->src[i] = (uint8_t)(i * 7 + (i >> 8) * 13 + seed);
+	memset(s->dst, 0, AREA);
 }
 
 static void
@@ -68,8 +70,6 @@ tear_down(struct world *w)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(iw_mr_dereg(w->side[i].src_mr), 0);
 		assert_int_equal(iw_mr_dereg(w->side[i].dst_mr), 0);
-		free(w->side[i].src);
-		free(w->side[i].dst);
 	}
 	pair_fini(&w->pair);
 	sim_run(w->sim, 400 * IW_SEC);
@@ -390,8 +390,6 @@ test_error(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(iw_mr_dereg(w.side[i].src_mr), 0);
 		assert_int_equal(iw_mr_dereg(w.side[i].dst_mr), 0);
-		free(w.side[i].src);
-		free(w.side[i].dst);
 	}
 	pair_fini(&w.pair);
 	sim_run(w.sim, 400 * IW_SEC);

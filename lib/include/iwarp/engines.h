@@ -55,7 +55,9 @@ struct iw_engine_params {
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
 	bool profile_datacenter;   /* RTO floor 5 ms, DCTCP: for switches that mark early, and both ends alike */
 	uint32_t fpdu_timeout_ms;  /* for an FPDU that a peer has begun to be finished, else its stream is reset; should
-				      not be below the user timeout of its connections; 0: 100 s, as that */
+				      not be below the user timeout of its connections; 0: 100 s, as that.  Earlier,
+				      after a  second without progress, when mbufs are short: the slowest first,
+				      CLOSE(-IW_E_CONNABORTED) */
 	uint32_t reap_idle_ms; /* when fewer than 1/16 of the ids or connections are free, streams without an FPDU for
 				  so long are reset (RFC 5042 §6.4.2): CLOSE(-IW_E_CONNABORTED); 0: never */
 	bool no_ecn;           /* neither ask for ECN nor agree to it */

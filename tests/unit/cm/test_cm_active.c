@@ -55,7 +55,7 @@ check_failed(int status)
 static void
 test_request_octets(void **state)
 {
-	static const uint8_t enhanced[] = {0x80, 0x10, 0xc0, 0x10, 'h', 'i'}; /* A, IRD 16; Write, Read, ORD 16 */
+	static const uint8_t enhanced[] = {0xc0, 0x10, 0xc0, 0x10, 'h', 'i'}; /* A, Send, IRD 16; Write, Read, ORD 16 */
 	struct iw_cm_attr a = {.private_data = "hi", .private_len = 2};
 
 	(void)state;
@@ -105,7 +105,8 @@ static const struct reply replies[] = {
 	{"M12 without S", 0x40, 2, 0, {0}, 0, PROTO, 0},
 	{"M12 revision 1", 0x40, 1, 0, {0}, 0, PROTO, 0},
 	{"M14 ORD above our IRD", 0x50, 2, 4, {0x80, 0x10, 0x80, 0x11}, 4, PROTO, 6},
-	{"M15 no RTR in common", 0x50, 2, 4, {0xc0, 0x10, 0x00, 0x10}, 4, PROTO, 7},
+	{"good, Send RTR", 0x50, 2, 4, {0xc0, 0x10, 0x00, 0x10}, 4, 0, 0},
+	{"M15 no RTR in common", 0x50, 2, 4, {0x80, 0x10, 0x00, 0x10}, 4, PROTO, 7},
 	{"M15 A not mirrored", 0x50, 2, 4, {0x00, 0x10, 0x00, 0x10}, 4, PROTO, 7},
 };
 
@@ -140,7 +141,9 @@ one_reply(const struct reply *r, uint32_t piece)
 	fins = s.fins[0];
 	assert_int_equal(s.rsts[0], 0); /* never between Reply and RTR */
 	if (r->status == 0) {
-		assert_int_equal(cmsim_raw_recv(&s.h[1], conn, got, sizeof(got)), r->pd[2] & 0x80 ? 20 : 52);
+		assert_int_equal(cmsim_raw_recv(&s.h[1], conn, got, sizeof(got)), r->pd[2] & 0x80   ? 20
+										  : r->pd[2] & 0x40 ? 52
+												    : 24);
 		assert_int_equal(fins, 0);
 		assert_int_equal(iw_qp_state(qp), IW_QP_RTS);
 		cmsim_close(&s);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "crc32c.h"
+#include "iw_time.h"
 #include "pair.h"
 #include "qp_obj.h"
 
@@ -278,13 +279,104 @@ test_B1_lengths_and_opcodes(void **state)
 	free(f);
 }
 
+#define STREAMS 4
+#define AT_S(n) ((n)*IW_SEC)
+
+static uint8_t announced[16384] = {0xff, 0xff, 0x41, 0x43}; /* the beginning of 64 KiB */
+
+/* So many octets of that FPDU are there now. */
+static void
+begun(struct pair *p, struct iw_qp *qp, uint32_t octets, uint64_t now_ns)
+{
+	struct iw_view v[2];
+
+	for (uint32_t i = 0; i < 2; i++)
+		v[i] = (struct iw_view){
+			.m = mbuf_of(p, announced + i * (octets / 2), i ? octets - octets / 2 : octets / 2)};
+	for (uint32_t i = 0; i < 2; i++)
+		v[i].len = rte_pktmbuf_data_len(v[i].m);
+	assert_int_equal(mpa_rx(qp, v, 2, 8, now_ns).consumed, 0);
+	for (uint32_t i = 0; i < 2; i++)
+		rte_pktmbuf_free(v[i].m);
+}
+
+static void
+open_streams(struct pair *p, struct iw_qp **qp)
+{
+	struct qp_stream st = {.conn = 9, .initiator = true, .crc = true, .revision = 2};
+	struct iw_qp_attr attr = {0};
+
+	pair_open(p, &(struct pair_opts){.arena = 8192});
+	attr.send_cq = attr.recv_cq = p->a.cq;
+	qp[0] = p->a.qp;
+	for (uint32_t i = 1; i < STREAMS; i++) {
+		qp[i] = qp_create(p->a.rdmap, p->a.pd, &attr, NULL);
+		assert_int_equal(qp_start(qp[i], &st, 0), 0);
+	}
+}
+
+/* X3: whose FPDU has not grown for longest is named first, once; 4 KiB are growth, a trickle is not. */
+static void
+test_X3_slowest(void **state)
+{
+	struct iw_qp *qp[STREAMS];
+	struct pair p;
+
+	(void)state;
+	open_streams(&p, qp);
+	assert_null(mpa_rx_slowest(p.a.rdmap, 0, AT_S(1)));
+	for (uint32_t i = 0; i < STREAMS; i++)
+		begun(&p, qp[STREAMS - 1 - i], 100, AT_S(i + 1));
+	begun(&p, qp[3], 100 + 4095, AT_S(5)); /* it began first */
+	begun(&p, qp[2], 100 + 4096, AT_S(6)); /* second */
+	assert_null(mpa_rx_slowest(p.a.rdmap, AT_S(6), AT_S(6) + 900 * IW_MS));
+	assert_ptr_equal(mpa_rx_slowest(p.a.rdmap, AT_S(6), AT_S(7) + IW_MS), qp[3]);
+	assert_null(mpa_rx_slowest(p.a.rdmap, AT_S(6), AT_S(7) + IW_MS));
+	assert_ptr_equal(mpa_rx_slowest(p.a.rdmap, 0, AT_S(8)), qp[1]);
+	assert_ptr_equal(mpa_rx_slowest(p.a.rdmap, 0, AT_S(8)), qp[0]);
+	begun(&p, qp[3], 100 + 2 * 4096, AT_S(9)); /* named, and still there: it may be named again */
+	assert_ptr_equal(mpa_rx_slowest(p.a.rdmap, 0, AT_S(9)), qp[2]);
+	assert_ptr_equal(mpa_rx_slowest(p.a.rdmap, 0, AT_S(9)), qp[3]);
+	assert_null(mpa_rx_slowest(p.a.rdmap, 0, AT_S(9)));
+	pair_close(&p);
+}
+
+/* Whoever has nothing unfinished, or no stream any more, is not named. */
+static void
+test_X3_not_slow(void **state)
+{
+	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
+	uint32_t n = pair_fpdu(announced, &h, NULL, 0);
+	struct iw_qp *qp[STREAMS];
+	struct iw_view v;
+	struct pair p;
+
+	(void)state;
+	open_streams(&p, qp);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		begun(&p, qp[i], n - 1, AT_S(1));
+	v = (struct iw_view){.m = mbuf_of(&p, announced, n), .len = n};
+	assert_int_equal(mpa_rx(qp[0], &v, 1, 8, AT_S(2)).consumed, n);
+	rte_pktmbuf_free(v.m);
+	qp_stream_end(qp[1], -IW_E_CONNRESET);
+	qp_destroy(qp[2]);
+	assert_ptr_equal(mpa_rx_slowest(p.a.rdmap, 0, AT_S(3)), qp[3]);
+	assert_null(mpa_rx_slowest(p.a.rdmap, 0, AT_S(3)));
+	pair_close(&p);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_F1_every_bit),           cmocka_unit_test(test_F9_crc_off),
-		cmocka_unit_test(test_B8_need_and_budget),     cmocka_unit_test(test_B3_three_way_cuts),
-		cmocka_unit_test(test_B1_lengths_and_opcodes), cmocka_unit_test(test_crc_of_a_view),
+		cmocka_unit_test(test_X3_slowest),
+		cmocka_unit_test(test_X3_not_slow),
+		cmocka_unit_test(test_F1_every_bit),
+		cmocka_unit_test(test_F9_crc_off),
+		cmocka_unit_test(test_B8_need_and_budget),
+		cmocka_unit_test(test_B3_three_way_cuts),
+		cmocka_unit_test(test_B1_lengths_and_opcodes),
+		cmocka_unit_test(test_crc_of_a_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,6 +218,8 @@ test_order_among_reads(void **state)
 	pair_close(&w.p);
 }
 
+#define WRAPS UINT32_MAX /* the last octets there are, and the first */
+
 struct row {
 	const char *what;
 	uint32_t at;
@@ -240,6 +242,7 @@ test_R16_requests(void **state)
 		{"AOpCode 15", 0, 0, 15, 1, 1, 52, true, 0, 2, 0x06},
 		{"STag", 0, 1, 0, 1, 1, 52, true, 0, 1, 0x00},
 		{"bounds", 4096, 0, 0, 1, 1, 52, true, 0, 1, 0x01},
+		{"TO wraps", WRAPS, 0, 0, 1, 1, 52, true, 0, 1, 0x04},
 		{"half beyond", 4092, 0, 0, 1, 1, 52, true, 0, 1, 0x01},
 		{"MSN", 0, 0, 0, 2, 1, 52, true, 1, 2, 0x03},
 		{"QN", 0, 0, 0, 1, 0, 52, true, 1, 2, 0x01},
@@ -259,7 +262,7 @@ test_R16_requests(void **state)
 
 		set_up(&w, &(struct pair_opts){0});
 		req.stag = iw_mr_rkey(w.word) ^ r->stag;
-		req.to = (uintptr_t)w.p.b.arena + WORD + r->at;
+		req.to = r->at == WRAPS ? UINT64_MAX - 3 : (uintptr_t)w.p.b.arena + WORD + r->at;
 		rdmap_hdr_atomic_req_emit(&req, body, sizeof(body));
 		pair_inject(&w.p, &w.p.b, fpdu, pair_fpdu(fpdu, &h, body, r->len));
 		iw_qp_terminate_info(w.p.b.qp, &t);

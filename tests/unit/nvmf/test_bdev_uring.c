@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <liburing.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -118,6 +120,47 @@ test_short(void **state)
 	bdev_close(b);
 }
 
+/* What the kernel is asked last, seen on its way (the link wraps io_uring_submit). */
+static struct io_uring_sqe asked;
+
+int __wrap_io_uring_submit(struct io_uring *ring);
+int __real_io_uring_submit(struct io_uring *ring);
+
+int
+__wrap_io_uring_submit(struct io_uring *ring)
+{
+	if (io_uring_sq_ready(ring) > 0)
+		asked = ring->sq.sqes[(ring->sq.sqe_tail - 1) & *ring->sq.kring_mask];
+	return __real_io_uring_submit(ring);
+}
+
+static void
+ask(struct bdev *b, enum bdev_op op, bool fua)
+{
+	struct bdev_io io = {.op = op, .fua = fua, .len = 4096, .iov[0] = {memory, 4096}, .iovcnt = 1};
+
+	memset(&asked, 0, sizeof(asked));
+	assert_false(bdev_submit(b, &io));
+	await(b, 1);
+	assert_int_equal(io.result, 0);
+}
+
+/* What goes to stable storage before it is done, and what need not. */
+static void
+test_durable(void **state)
+{
+	struct bdev *b = must_open();
+
+	(void)state;
+	ask(b, BDEV_WRITE, false);
+	assert_int_equal(asked.rw_flags & RWF_DSYNC, 0);
+	ask(b, BDEV_WRITE, true);
+	assert_int_equal(asked.rw_flags & RWF_DSYNC, RWF_DSYNC);
+	ask(b, BDEV_FLUSH, false);
+	assert_int_equal(asked.opcode, IORING_OP_FSYNC);
+	bdev_close(b);
+}
+
 static void
 test_refused(void **state)
 {
@@ -176,7 +219,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_more_than_the_ring), TEST(test_short), TEST(test_shared),
-					   TEST(test_refused)};
+					   TEST(test_durable), TEST(test_refused)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

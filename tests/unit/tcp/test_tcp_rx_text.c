@@ -281,6 +281,7 @@ test_T11_silly_window_and_zero_window(void **state)
 	script_in(&x, TCP_ACK, x.seq, x.ack, 1); /* probe */
 	assert_int_equal(script_expect(&x, TCP_ACK, x.ack, x.seq).wnd, 0);
 	assert_int_equal(script_counter(&x, "tcp.rx_no_window"), 1);
+	assert_int_equal(script_conn(&x)->rx_outside, 1); /* S16 */
 	for (uint32_t i = 0; i < 1460 - 1; i++) {
 		sim_read(&x.sim.h[0], x.conn, &place, 1);
 		script_expect_silence(&x);

@@ -79,6 +79,38 @@ test_X3_hoards_leave_something(void **state)
 	close_queue();
 }
 
+/* X3: they are short when octets come in and few are left, a sixteenth, or what an FPDU of 64 KiB takes; each question
+ * is about what came since the last. */
+static void
+test_X3_short(void **state)
+{
+	struct tcp_rxq bad[2];
+
+	(void)state;
+	open_queue(2048, 512, 8, 0);
+	for (uint32_t c = 0; c < 2; c++)
+		tcp_rxq_init(&bad[c], 0);
+	assert_int_equal(p.low, 66560 / 512 + 8);
+	p.nodes_used += p.max_nodes - p.low - 3; /* of others */
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(add(&bad[0], i, 1).verdict, TCP_RXQ_IN_ORDER);
+	assert_false(tcp_rxq_is_short(&p));
+	assert_int_equal(add(&bad[1], 0, 1).verdict, TCP_RXQ_IN_ORDER);
+	assert_true(tcp_rxq_is_short(&p));
+	assert_false(tcp_rxq_is_short(&p)); /* nothing came */
+	assert_int_equal(add(&bad[1], 1, 1).verdict, TCP_RXQ_IN_ORDER);
+	tcp_rxq_fini(&bad[0], &p);
+	assert_false(tcp_rxq_is_short(&p)); /* and nobody needs it any more */
+	p.nodes_used += p.low;
+	assert_int_equal(add(&bad[0], 3, 1).verdict, TCP_RXQ_IN_ORDER);
+	assert_int_equal(add(&bad[0], 4, 1).verdict, TCP_RXQ_NO_NODE); /* what is refused counts, too */
+	assert_true(tcp_rxq_is_short(&p));
+	p.nodes_used -= 2048 - 3;
+	tcp_rxq_fini(&bad[0], &p);
+	tcp_rxq_fini(&bad[1], &p);
+	close_queue();
+}
+
 static void
 test_T28_islands_are_bounded(void **state)
 {
@@ -360,6 +392,7 @@ main(void)
 		cmocka_unit_test(test_T30_in_order_gets_in_when_out_of_order_is_full),
 		cmocka_unit_test(test_X2_budget_is_shared),
 		cmocka_unit_test(test_X3_hoards_leave_something),
+		cmocka_unit_test(test_X3_short),
 		cmocka_unit_test(test_T28_islands_are_bounded),
 		cmocka_unit_test(test_out_of_order_state_runs_out),
 		cmocka_unit_test(test_D13_one_octet_segments_are_compacted),

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the storage target asks of a disk with a volatile cache, seen by a disk that notes it: FUA, Flush, Write Zeroes
+ * and shutdown (NVM command set 1.4 §6.8, §6.15, §6.17; base 1.4 §5.21.1.6, §7.6.2). */
+#include <nvme/types.h>
+
+#include <errno.h>
+
+#include "ends.h"
+#include "nvmf_ends.h"
+
+#define FUA (1u << 30)
+#define NOTES 32
+
+/* In front of a RAM disk. */
+struct spy {
+	struct bdev b;
+	struct bdev *under;
+	int refuse[BDEV_DISCARD + 1]; /* by operation: what it fails with, or 0 */
+	struct {
+		enum bdev_op op;
+		bool fua;
+		uint64_t len;
+	} note[NOTES];
+	int n;
+};
+
+static struct spy spies[2];
+
+static bool
+spy_submit(struct bdev *b, struct bdev_io *io)
+{
+	struct spy *s = (struct spy *)b;
+
+	assert_true(s->n < NOTES);
+	s->note[s->n].op = io->op;
+	s->note[s->n].fua = io->fua;
+	s->note[s->n++].len = io->len;
+	if (s->refuse[io->op] == 0)
+		return bdev_submit(s->under, io);
+	io->result = s->refuse[io->op];
+	return true;
+}
+
+static void
+spy_close(struct bdev *b)
+{
+	bdev_close(((struct spy *)b)->under);
+}
+
+static const struct bdev_ops spy_ops = {.submit = spy_submit, .close = spy_close};
+
+static int
+open_spies(void **state)
+{
+	static const char *const spec[] = {"ram:2M", "ram:1M"};
+
+	(void)state;
+	nvmf_ends_open_with(spec, 2, 1);
+	for (int i = 0; i < 2; i++) {
+		struct bdev **at = &ends.target.subsys[0].ns[i].bdev[0];
+
+		spies[i] = (struct spy){.b = **at, .under = *at};
+		spies[i].b.ops = &spy_ops;
+		spies[i].b.volatile_cache = true;
+		*at = &spies[i].b;
+	}
+	return 0;
+}
+
+static uint16_t
+io(uint8_t opcode, uint32_t blocks, uint32_t flags)
+{
+	struct nvme_command c = nvmf_ends_command(opcode, 0, blocks, nvmf_ends_keyed(blocks * 512));
+
+	c.cdw12 |= flags;
+	spies[0].n = 0;
+	return nvmf_ends_call(&ends.io, c, NULL, 0, NULL);
+}
+
+static void
+noted(int at, enum bdev_op op, bool fua)
+{
+	assert_true(at < spies[0].n);
+	assert_int_equal(spies[0].note[at].op, op);
+	assert_int_equal(spies[0].note[at].fua, fua);
+}
+
+static void
+one_write(uint32_t flags, bool fua)
+{
+	assert_int_equal(io(nvme_cmd_write, 8, flags), 0);
+	assert_int_equal(spies[0].n, 1);
+	noted(0, BDEV_WRITE, fua);
+}
+
+static void
+test_fua(void **state)
+{
+	struct nvme_command cache = {.opcode = nvme_admin_set_features, .cdw10 = NVME_FEAT_FID_VOLATILE_WC};
+
+	(void)state;
+	nvmf_ends_io();
+	one_write(0, false);
+	one_write(FUA, true);
+	assert_int_equal(nvmf_ends_call(&ends.admin, cache, NULL, 0, NULL), 0); /* no cache: each is as with FUA */
+	one_write(0, true);
+	cache.cdw11 = 1;
+	assert_int_equal(nvmf_ends_call(&ends.admin, cache, NULL, 0, NULL), 0);
+	one_write(0, false);
+}
+
+static void
+test_flush(void **state)
+{
+	(void)state;
+	nvmf_ends_io();
+	assert_int_equal(io(nvme_cmd_flush, 1, 0), 0);
+	assert_int_equal(spies[0].n, 1);
+	noted(0, BDEV_FLUSH, false);
+	spies[0].refuse[BDEV_FLUSH] = -EIO; /* what is not on the disk is not said to be; a retry may help */
+	assert_int_equal(io(nvme_cmd_flush, 1, 0), MEDIA(NVME_SC_WRITE_FAULT));
+	spies[0].refuse[BDEV_WRITE] = -ENOSPC;
+	assert_int_equal(io(nvme_cmd_write, 1, FUA), NVME_SC_CAP_EXCEEDED | NVME_SC_DNR);
+}
+
+static void
+fill(uint32_t seed)
+{
+	nvmf_ends_fill(ends.buf, BUF, seed);
+	assert_int_equal(io(nvme_cmd_write, BUF / 512, 0), 0);
+}
+
+/* The first blocks are zero, the rest is as it was filled. */
+static void
+are_zeroed(uint32_t blocks, uint32_t seed)
+{
+	static uint8_t want[BUF];
+
+	nvmf_ends_fill(want, BUF, seed);
+	memset(want, 0, blocks * 512);
+	memset(ends.buf, 0x11, BUF);
+	assert_int_equal(io(nvme_cmd_read, BUF / 512, 0), 0);
+	assert_memory_equal(ends.buf, want, BUF);
+}
+
+/* The disk's own way, and a flush for FUA. */
+static void
+test_zeroes(void **state)
+{
+	(void)state;
+	nvmf_ends_io();
+	fill(1);
+	assert_int_equal(io(nvme_cmd_write_zeroes, 300, 0), 0);
+	assert_int_equal(spies[0].n, 1);
+	noted(0, BDEV_ZEROES, false);
+	are_zeroed(300, 1);
+	assert_int_equal(io(nvme_cmd_write_zeroes, 300, FUA), 0);
+	assert_int_equal(spies[0].n, 2);
+	noted(0, BDEV_ZEROES, true);
+	assert_int_equal(spies[0].note[1].op, BDEV_FLUSH);
+	spies[0].refuse[BDEV_FLUSH] = -EIO;
+	assert_int_equal(io(nvme_cmd_write_zeroes, 300, FUA), MEDIA(NVME_SC_WRITE_FAULT));
+}
+
+/* A disk that has no way of its own (tmpfs before Linux 6.6, many block devices): blocks of zeroes are written. */
+static void
+test_zeroes_by_writing(void **state)
+{
+	static const int none[] = {-EOPNOTSUPP, -ENOSYS};
+	static const uint32_t blocks[] = {1, 127, 128, 129, 1000};
+
+	(void)state;
+	nvmf_ends_io();
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		bool fua = i % 2 != 0;
+		uint64_t written = 0;
+
+		spies[0].refuse[BDEV_ZEROES] = none[i % 2];
+		fill((uint32_t)i);
+		assert_int_equal(io(nvme_cmd_write_zeroes, blocks[i], fua ? FUA : 0), 0);
+		for (int k = 1; k < spies[0].n; k++) {
+			noted(k, BDEV_WRITE, fua);
+			written += spies[0].note[k].len;
+		}
+		assert_int_equal(written, blocks[i] * 512);
+		are_zeroed(blocks[i], (uint32_t)i);
+	}
+	spies[0].refuse[BDEV_ZEROES] = -EIO; /* that is no reason to try another way */
+	assert_int_equal(io(nvme_cmd_write_zeroes, 1, 0), MEDIA(NVME_SC_WRITE_FAULT));
+	assert_int_equal(spies[0].n, 1);
+}
+
+static uint64_t
+shut_down(uint16_t *status)
+{
+	struct nvme_command set = {.opcode = nvme_admin_fabrics,
+				   .nsid = nvme_fabrics_type_property_set,
+				   .cdw11 = PROP_CC,
+				   .cdw12 = 1u | 1u << 14 | 6u << 16 | 4u << 20};
+	struct nvme_command get = {
+		.opcode = nvme_admin_fabrics, .nsid = nvme_fabrics_type_property_get, .cdw11 = PROP_CSTS};
+	uint64_t csts;
+
+	*status = nvmf_ends_call(&ends.admin, set, NULL, 0, NULL);
+	assert_int_equal(nvmf_ends_call(&ends.admin, get, NULL, 0, &csts), 0);
+	return csts & CSTS_SHST;
+}
+
+/* Each namespace is flushed before the shutdown is complete; it is not when one of them could not be. */
+static void
+test_shutdown(void **state)
+{
+	uint16_t status;
+
+	(void)state;
+	nvmf_ends_admin();
+	spies[1].refuse[BDEV_FLUSH] = -EIO;
+	assert_int_equal(shut_down(&status), CSTS_SHST_OCCURRING);
+	assert_int_equal(status, MEDIA(NVME_SC_WRITE_FAULT));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(spies[i].n, 1);
+		assert_int_equal(spies[i].note[0].op, BDEV_FLUSH);
+	}
+	spies[1].refuse[BDEV_FLUSH] = 0;
+	assert_int_equal(shut_down(&status), CSTS_SHST_DONE);
+	assert_int_equal(status, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_spies, nvmf_ends_close)
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_fua), TEST(test_flush), TEST(test_zeroes), TEST(test_zeroes_by_writing), TEST(test_shutdown),
+	};
+
+	(void)argc;
+	ends_eal(argv[0]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
