@@ -17,4 +17,7 @@ uint32_t ddp_tx_part(const struct mpa_tx *b, uint32_t hdr_len, uint32_t left);
 /* Writes one FPDU: header, and the n pieces that make len octets. */
 void ddp_tx_segment(struct mpa_tx *b, const struct ddp_hdr *h, const struct wr_piece *pieces, uint32_t n, uint32_t len);
 
+/* The same when len octets of payload and what follows them stand in mbufs (mpa_tx_lend()). */
+void ddp_tx_lent(struct mpa_tx *b, const struct ddp_hdr *h, struct rte_mbuf *more, uint32_t len);
+
 #endif

@@ -37,6 +37,8 @@ struct iw_domain {
 	uint32_t readers, mrs;
 	struct iw_pool pds;
 	uint64_t serial; /* of QPs: never used twice */
+	/* Lent by lib/port: whether ports may read this memory by themselves.  NULL: any (tests). */
+	bool (*is_mapped)(const void *addr, uint64_t len);
 };
 
 struct iw_pd {

@@ -6,7 +6,7 @@
 #include "mr.h"
 #include "qp_obj.h"
 
-#define SHARED_RIGHTS (IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_MW_BIND)
+#define SHARED_RIGHTS (IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_MW_BIND | IW_ZERO_COPY)
 #define STREAM_RIGHTS (IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC | IW_REMOTE_INVALIDATE)
 
 /* What is to be registered, and for whom. */
@@ -16,6 +16,24 @@ struct order {
 	uint32_t access;
 	struct mr_map *map; /* NULL: addr is the place itself */
 };
+
+/* All of it, in however many pieces. */
+static bool
+is_mapped(const struct iw_domain *d, const struct order *o)
+{
+	uint64_t run;
+
+	if (!d->is_mapped)
+		return true;
+	if (!o->map)
+		return d->is_mapped((const void *)(uintptr_t)o->addr, o->len);
+	for (uint32_t i = 0; i < o->map->n; i++) {
+		run = o->map->seg[i + 1].off - o->map->seg[i].off;
+		if (!d->is_mapped(o->map->seg[i].p, run))
+			return false;
+	}
+	return true;
+}
 
 /* What several streams share no peer may invalidate (RFC 5040 §8.1.1 item 7). */
 static int
@@ -28,7 +46,7 @@ check(const struct iw_pd *pd, const struct order *o)
 		return err;
 	if ((!o->addr && o->len && !o->map) || o->access & ~rights || iw_len_wraps(o->addr, o->len))
 		return -IW_E_INVAL;
-	return 0;
+	return o->access & IW_ZERO_COPY && !is_mapped(pd->domain, o) ? -IW_E_NOTSUP : 0;
 }
 
 static struct iw_mr *

@@ -2,6 +2,8 @@
 /* Sums, and FPDUs with markers (RFC 5044 §4.3, §4.4). */
 #include "mpa_tx.h"
 
+#include <rte_mbuf.h>
+
 #include "len.h"
 
 #define HEADERS 64 /* what is shorter is no payload that is worth a call */
@@ -34,6 +36,19 @@ mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 	}
 	b->p += n;
 	b->taken = b->p;
+}
+
+void
+mpa_tx_lend(struct mpa_tx *b, struct rte_mbuf *more)
+{
+	b->fpdus++;
+	b->more = more;
+	b->used = b->room = (uint32_t)(b->p - b->base);
+	if (!b->sums)
+		return;
+	sum_until(b, b->used);
+	/* What follows the payload is zero. */
+	b->sum = iw_sum_join(b->sum, b->used, iw_sum(rte_pktmbuf_mtod(more, const void *), more->data_len));
 }
 
 uint16_t

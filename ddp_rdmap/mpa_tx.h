@@ -14,6 +14,8 @@
 #include "mpa_hdr.h"
 #include "sum.h"
 
+struct rte_mbuf;
+
 struct mpa_tx {
 	uint8_t *base;  /* of the mbuf's data */
 	uint8_t *fpdu;  /* the one under way */
@@ -24,6 +26,7 @@ struct mpa_tx {
 	uint32_t summed; /* octets behind base that are in the sum */
 	uint64_t sum;    /* for the Internet checksum (mpa_tx_sum()) */
 	uint32_t fpdus;
+	struct rte_mbuf *more; /* the end of an FPDU, which stands in mbufs of its own (mpa_tx_lend()) */
 	bool crc;
 	bool sums; /* mpa_tx_sum() will be called */
 	bool markers;
@@ -43,6 +46,9 @@ void mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len);
 
 /* As mpa_tx_payload(), for such payload.  Without markers. */
 void mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n);
+/* Ends an FPDU of which the headers were written: payload, pad and CRC stand in these mbufs, and nothing follows it.
+ * Without CRC and markers. */
+void mpa_tx_lend(struct mpa_tx *b, struct rte_mbuf *more);
 /* The sum of all FPDUs, folded, as iw_sum_fold() makes it.  Once, at the end. */
 uint16_t mpa_tx_sum(struct mpa_tx *b);
 

@@ -50,7 +50,7 @@ enum mr_verdict mr_invalidate_local(const struct mr_user *user, uint32_t stag);
  * short. */
 struct iw_mr *mr_create(struct iw_pd *pd, enum mr_kind kind, struct rdmap *home);
 /* Takes it out of use, waits until nobody looks at it any more, and gives it back.  -IW_E_BUSY: a window was bound to
- * it meanwhile. */
+ * it meanwhile, or memory of it lent. */
 int mr_destroy(struct iw_mr *mr);
 /* ---- FAST and WINDOW: what a work request changes ---- */
 

@@ -33,7 +33,7 @@ struct iw_mr {
 	uint32_t announced; /* what the user was told: as of the last post */
 	union {
 		uint32_t next;   /* FREE */
-		uint32_t bound;  /* PLAIN: windows bound to it */
+		uint32_t bound;  /* PLAIN: windows bound to it, and loans of its memory (loan.h) */
 		uint32_t posted; /* FAST, WINDOW: a request that will change it is in a send queue */
 	};
 	uint8_t access; /* enum iw_access */

@@ -210,6 +210,22 @@ qp_create(struct rdmap *rdmap, struct iw_pd *pd, const struct iw_qp_attr *attr, 
 	return qp;
 }
 
+/* Nobody hears or knows of it any more. */
+static void
+cut_off(struct iw_qp *qp)
+{
+	rdmap_doorbells(qp->rdmap); /* it is in the stack no more */
+	qp_event(qp, QP_EV_KILL);
+	qp_async_forget(qp);
+	__atomic_store_n(&qp->magic, 0, __ATOMIC_RELEASE);
+	iw_list_del(&qp->run);
+	iw_list_del(&qp->out);
+	iw_wheel_cancel(&qp->rdmap->wheel, &qp->timer);
+	if (qp->rq->shared)
+		srq_user_fini(qp->rq->shared);
+	qp->sq->gone = true;
+}
+
 /* The object stays where it is, marked as gone, until the pool gives its place away. */
 void
 qp_destroy(struct iw_qp *qp)
@@ -218,15 +234,11 @@ qp_destroy(struct iw_qp *qp)
 	const struct sizes s = {.sq = qp->sq->ring.mask + 1, .rq = qp->rq->ring.mask + 1};
 	struct srq_user *shared = qp->rq->shared;
 
-	rdmap_doorbells(rdmap); /* it is in the stack no more */
-	qp_event(qp, QP_EV_KILL);
-	qp_async_forget(qp);
-	__atomic_store_n(&qp->magic, 0, __ATOMIC_RELEASE);
-	iw_list_del(&qp->run);
-	iw_list_del(&qp->out);
-	iw_wheel_cancel(&rdmap->wheel, &qp->timer);
-	if (shared)
-		srq_user_fini(shared);
+	if (!qp->sq->gone)
+		cut_off(qp);
+	if (iw_ring_count(&qp->sq->ring) > 0)
+		return; /* memory that was lent: rdmap_loan_tick() */
+	iw_list_del(&qp->sq->lends);
 	detach_cqs(qp->sq->cq, qp->rq->cq, shared ? shared->srq : NULL, &s);
 	domain_pd_use(qp->user.pd, -1);
 	iw_env_free(qp->sq);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "loan.h"
 #include "rdmap_ctx.h"
 #include "srq.h"
 #include "wr_kind.h"
@@ -21,6 +22,20 @@ complete_send(struct iw_qp *qp, struct wr_send *wr, uint8_t status)
 	wr->cq_free = cq_push(qp->sq->cq, &wc) + 1;
 }
 
+/* The memory of the SQ's first request, which is done, is the user's again; else rdmap_loan_tick() looks once more. */
+static bool
+is_back(struct iw_qp *qp, struct wr_send *wr)
+{
+	if (!loan_is_back(wr->loan)) {
+		iw_list_add(&qp->rdmap->lenders, &qp->sq->lends);
+		qp->rdmap->look_at_ns = 0;
+		return false;
+	}
+	loan_end(wr->loan);
+	wr->loan = NULL;
+	return true;
+}
+
 void
 qp_wc_retire(struct iw_qp *qp)
 {
@@ -29,7 +44,7 @@ qp_wc_retire(struct iw_qp *qp)
 	while (sq->ring.tail != sq->sent) {
 		struct wr_send *wr = wr_sq_at(sq, sq->ring.tail);
 
-		if (!wr->done)
+		if (!wr->done || (wr->loan && !is_back(qp, wr)))
 			break;
 		complete_send(qp, wr, wr->status);
 		iw_ring_consume(&sq->ring, 1);
@@ -62,25 +77,39 @@ qp_wc_recv(struct iw_qp *qp, struct iw_wc *wc)
 	complete_recv(qp, wc);
 }
 
+/* Whatever it had come to; not twice. */
+static void
+flush(struct iw_qp *qp, struct wr_send *wr, bool at_fault)
+{
+	uint8_t status = at_fault ? qp->sq_status : IW_WC_WR_FLUSH_ERR;
+
+	if (wr->done && wr->status == status)
+		return;
+	if (!wr->done)
+		wr_send_drop(wr);
+	wr->done = true;
+	wr->status = status;
+	qp->rdmap->count.n.flushed++;
+}
+
 void
 qp_wc_flush_sq(struct iw_qp *qp)
 {
 	struct wr_sq *sq = qp->sq;
-	uint32_t n = iw_ring_count(&sq->ring);
+	uint32_t n, tail;
 
+	qp_wc_retire(qp); /* memory may be back that nobody has looked after yet */
+	n = iw_ring_count(&sq->ring);
+	tail = sq->ring.tail;
 	for (uint32_t i = 0; i < n; i++) {
-		bool at_fault = qp->sq_status != IW_WC_SUCCESS && sq->ring.tail == qp->sq_status_pos;
-		struct wr_send *wr = wr_sq_at(sq, sq->ring.tail);
+		bool at_fault = qp->sq_status != IW_WC_SUCCESS && tail + i == qp->sq_status_pos;
 
-		if (!wr->done)
-			wr_send_drop(wr);
-		complete_send(qp, wr, at_fault ? qp->sq_status : IW_WC_WR_FLUSH_ERR);
-		iw_ring_consume(&sq->ring, 1);
+		flush(qp, wr_sq_at(sq, tail + i), at_fault);
 	}
-	sq->sent = sq->ring.tail;
+	sq->sent = tail + n;
 	qp->tx.kind = QP_TX_NONE;
 	qp->reads_pos.tail = qp->reads_pos.head;
-	qp->rdmap->count.n.flushed += n;
+	qp_wc_retire(qp);
 }
 
 void

@@ -5,6 +5,7 @@
 #include "qp_timer.h"
 #include "rdmap_ctx.h"
 #include "rdmap_face.h"
+#include "rdmap_loan.h"
 #include "srq.h"
 
 #define FPDU_TIMEOUT (30 * IW_SEC)
@@ -38,6 +39,8 @@ rdmap_create(struct iw_env *env, struct iw_domain *domain, struct iw_engine *eng
 	iw_list_init(&r->out);
 	iw_list_init(&r->notify);
 	iw_list_init(&r->async_srqs);
+	iw_list_init(&r->lenders);
+	r->look_at_ns = IW_NEVER;
 	iw_list_init(&r->partial);
 	iw_wheel_init(&r->wheel, 0);
 	if (make_pools(r, params->max_qps))
@@ -52,8 +55,10 @@ rdmap_destroy(struct rdmap *r)
 	uint32_t pos = 0;
 	void *obj;
 
-	while ((obj = iw_pool_walk(&r->qps, &pos)))
+	while ((obj = iw_pool_walk(&r->qps, &pos))) {
+		rdmap_loan_forget(obj);
 		qp_destroy(obj);
+	}
 	pos = 0;
 	while ((obj = iw_pool_walk(&r->srqs, &pos)))
 		srq_destroy(obj);
@@ -135,12 +140,20 @@ rdmap_tick(struct rdmap *r, uint64_t now_ns)
 
 	while ((t = iw_wheel_due(&r->wheel, now_ns)))
 		qp_timer_due(iw_list_entry(t, struct iw_qp, timer), now_ns);
+	if (rdmap_lends(r))
+		rdmap_loan_tick(r, now_ns);
+}
+
+bool
+rdmap_lends(const struct rdmap *r)
+{
+	return !iw_list_empty(&r->lenders);
 }
 
 uint64_t
 rdmap_deadline(const struct rdmap *r)
 {
-	return iw_wheel_deadline(&r->wheel);
+	return rdmap_lends(r) ? iw_time_min(iw_wheel_deadline(&r->wheel), r->look_at_ns) : iw_wheel_deadline(&r->wheel);
 }
 
 void

@@ -13,23 +13,27 @@
 #include "ring.h"
 #include "wheel.h"
 
-#define RDMAP_COUNTERS(X)                                                 \
-	X(rx_fpdus)                                                       \
-	X(rx_octets)         /* ULPDUs */                                 \
-	X(rx_slow_fpdus)     /* in more than one view */                  \
-	X(rx_empty_segments) /* neither payload nor L (D17) */            \
-	X(rx_waits)          /* back-pressure: a Send found no receive */ \
-	X(rx_terminates)                                                  \
-	X(rx_stalled) /* an FPDU was not finished in time */              \
-	X(tx_fpdus)                                                       \
-	X(tx_octets) /* with headers and CRC */                           \
-	X(tx_terminates)                                                  \
-	X(tx_nudges)                                                      \
-	X(reads_answered)                                                 \
-	X(flushed) /* work requests */                                    \
-	X(atomics_answered)                                               \
-	X(local_ops)    /* work requests that were carried out here */    \
-	X(srq_empty)    /* an SRQ had no receive for a message */         \
+#define RDMAP_COUNTERS(X)                                                             \
+	X(rx_fpdus)                                                                   \
+	X(rx_octets)         /* ULPDUs */                                             \
+	X(rx_slow_fpdus)     /* in more than one view */                              \
+	X(rx_empty_segments) /* neither payload nor L (D17) */                        \
+	X(rx_waits)          /* back-pressure: a Send found no receive */             \
+	X(rx_terminates)                                                              \
+	X(rx_stalled) /* an FPDU was not finished in time */                          \
+	X(tx_fpdus)                                                                   \
+	X(tx_octets)       /* with headers and CRC */                                 \
+	X(tx_lent)         /* FPDUs whose payload was not copied: IW_ZERO_COPY */     \
+	X(tx_lent_crc)     /* of such memory, copied: CRC or markers */               \
+	X(tx_lent_no_port) /* the port, or the engine, does not do it */              \
+	X(tx_lent_no_mbuf) /* mbufs are short, or it lies in several registrations */ \
+	X(tx_terminates)                                                              \
+	X(tx_nudges)                                                                  \
+	X(reads_answered)                                                             \
+	X(flushed) /* work requests */                                                \
+	X(atomics_answered)                                                           \
+	X(local_ops)    /* work requests that were carried out here */                \
+	X(srq_empty)    /* an SRQ had no receive for a message */                     \
 	X(local_errors) /* work requests whose SGEs did not hold what they said */
 
 IW_COUNTERS(rdmap_counted, RDMAP_COUNTERS);
@@ -41,6 +45,8 @@ struct rdmap {
 	uint32_t reader; /* of the domain's table */
 	uint64_t fpdu_timeout_ns;
 	struct iw_list run, out, notify, async_srqs;
+	struct iw_list lenders; /* SQs that wait for memory of the user to come back (rdmap_loan.h) */
+	uint64_t look_at_ns;    /* whether it has */
 	struct iw_list partial; /* QPs with an unfinished FPDU; the one that has not grown for longest is the first */
 	struct door_stack doors;
 	struct iw_pool qps, cqs, srqs;

@@ -88,7 +88,8 @@ bool qp_tx_is_between_messages(const struct iw_qp *qp);
 
 /* Public verbs, see <iwarp/verbs.h> for their contracts. */
 struct iw_qp *qp_create(struct rdmap *rdmap, struct iw_pd *pd, const struct iw_qp_attr *attr, int *err);
-/* Flushes and frees.  The caller has told cm before. */
+/* Flushes and frees, the latter as soon as memory that was sent without a copy is back.  The caller has told cm before.
+ */
 void qp_destroy(struct iw_qp *qp);
 struct iw_cq *cq_create(struct rdmap *rdmap, uint32_t depth, iw_cq_handler handler, void *context);
 int cq_destroy(struct iw_cq *cq);
@@ -149,9 +150,10 @@ void rdmap_run_add(struct iw_qp *qp);
 
 /* Fills the mbuf's data area behind its headroom with whole FPDUs, at most `room` octets, and sets its data and packet
  * length; returns them, 0: nothing to send now (QP off the list until something changes).  The mbuf is empty, of one
- * segment, with at least 140 octets of room.  room is the EMSS; below 140 it counts as 140, so that the least MULPDU
- * with a marker fits (tcp cuts the record then).  Work requests whose last octet was filled complete (design D6).
- * sum: of what was filled, for the Internet checksum (iw_sum_fold()); NULL: not wanted. */
+ * segment, with at least 140 octets of room; where memory of the user is sent without a copy, it comes back as the
+ * first of a chain.  room is the EMSS; below 140 it counts as 140, so that the least MULPDU with a marker fits (tcp
+ * cuts the record then).  Work requests whose last octet was filled complete (design D6). sum: of what was filled, for
+ * the Internet checksum (iw_sum_fold()); NULL: not wanted. */
 uint32_t rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns);
 
 /* ---- what happened ---- */
@@ -181,6 +183,9 @@ void rdmap_set_bell(struct rdmap *rdmap, const struct iw_bell *bell);
 /* ---- time: the nudge for peers that lose a wake-up at start-up, unfinished FPDU ---- */
 void rdmap_tick(struct rdmap *rdmap, uint64_t now_ns);
 uint64_t rdmap_deadline(const struct rdmap *rdmap);
+/* Requests are done but for memory that was sent without a copy and has not come back: drivers should be asked for what
+ * they have finished with. */
+bool rdmap_lends(const struct rdmap *rdmap);
 /* The last words of a turn: this engine holds no pointer into the MR table (design D16). */
 void rdmap_quiescent(struct rdmap *rdmap);
 

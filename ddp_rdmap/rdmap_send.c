@@ -5,6 +5,7 @@
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
 #include "rdmap_face.h"
+#include "rdmap_loan.h"
 #include "rdmap_recv.h"
 #include "rdmap_rx.h"
 #include "rdmap_tx.h"
@@ -117,7 +118,8 @@ rdmap_send_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr)
 		return false;
 	h = ddp_hdr_untagged(wr->flags & IW_SEND_SOLICITED ? k->wire_se : k->wire, qp->tx.done + len == wr->length,
 			     k->inv == WR_INV_PEER ? wr->remote_stag : 0, RDMAP_QN_SEND, qp->tx.send_msn, qp->tx.done);
-	ddp_tx_segment(b, &h, pieces, n, len);
+	if (!rdmap_loan_may(qp, len) || !rdmap_loan_tx(qp, b, wr, &h, pieces, n, len))
+		ddp_tx_segment(b, &h, pieces, n, len);
 	qp->tx.done += len;
 	if (h.last) {
 		qp->tx.send_msn++;

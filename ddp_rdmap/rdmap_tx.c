@@ -49,6 +49,7 @@ rdmap_tx_cut(struct iw_qp *qp, struct wr_send *wr, uint32_t len, struct wr_piece
 	if (cut_one(qp, wr, len, pieces))
 		return true;
 	*n = 0;
+	qp->sq->mr = NULL; /* not what the pieces lie in */
 	if (wr_cut(&qp->user, wr->sge, wr->num_sge, &qp->tx.cur, len, 0, pieces, n) == MR_OK)
 		return true;
 	qp_sq_failed(qp, qp->sq->sent, IW_WC_LOC_PROT_ERR);
@@ -220,13 +221,15 @@ rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum
 		return 0;
 	if (sum)
 		*sum = mpa_tx_sum(&b);
-	qp->tx_gap = b.gap;
-	qp->active = QP_ACTIVE(now_ns);
 	m->data_len = (uint16_t)b.used;
 	m->pkt_len = b.used;
+	if (b.more)
+		rte_pktmbuf_chain(m, b.more);
+	qp->tx_gap = b.gap;
+	qp->active = QP_ACTIVE(now_ns);
 	qp->rdmap->count.n.tx_fpdus += b.fpdus;
-	qp->rdmap->count.n.tx_octets += b.used;
+	qp->rdmap->count.n.tx_octets += m->pkt_len;
 	qp_timer_sent(qp, now_ns);
 	qp_check_empty(qp);
-	return b.used;
+	return m->pkt_len;
 }

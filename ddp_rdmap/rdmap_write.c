@@ -3,6 +3,7 @@
 #include "ddp_rx.h"
 #include "ddp_tx.h"
 #include "rdmap_ctx.h"
+#include "rdmap_loan.h"
 #include "rdmap_rx.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
@@ -40,7 +41,8 @@ rdmap_write_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr)
 		return false;
 	h = ddp_hdr_tagged(RDMAP_OP_WRITE, qp->tx.done + len == wr->length, wr->remote_stag,
 			   wr->remote_addr + qp->tx.done);
-	ddp_tx_segment(b, &h, pieces, n, len);
+	if (!rdmap_loan_may(qp, len) || !rdmap_loan_tx(qp, b, wr, &h, pieces, n, len))
+		ddp_tx_segment(b, &h, pieces, n, len);
 	qp->tx.done += len;
 	if (h.last && wr->opcode == IW_WR_RDMA_WRITE_IMM)
 		qp->tx.imm_due = true;

@@ -27,6 +27,8 @@ struct wr_mem {
 	uint32_t access;
 };
 
+struct loan;
+
 struct wr_send {
 	uint64_t wr_id;
 	uint64_t cq_free; /* the slot is free when the CQ was polled up to here */
@@ -38,8 +40,9 @@ struct wr_send {
 	uint8_t opcode;       /* enum iw_wr_opcode */
 	uint8_t flags;        /* enum iw_send_flags */
 	uint8_t num_sge;
-	bool done;      /* sent (and answered): to be retired when everything before it is */
-	uint8_t status; /* enum iw_wc_status, when done */
+	bool done;         /* sent (and answered): to be retired when everything before it is */
+	uint8_t status;    /* enum iw_wc_status, when done */
+	struct loan *loan; /* memory that it was sent from without a copy; NULL: none.  Engine only */
 	union {
 		struct iw_sge sge[IW_MAX_SGE];
 		uint8_t inl[IW_MAX_INLINE];
@@ -67,6 +70,8 @@ struct wr_sq {
 	uint32_t sent;          /* the next one whose sending ends; engine only */
 	const struct iw_mr *mr; /* what was read from last (mr_get_again()); engine only */
 	struct door door;
+	struct iw_link lends; /* waits for memory of its first request to come back */
+	bool gone;            /* the QP was destroyed, and waits for that only */
 };
 
 struct srq_user;

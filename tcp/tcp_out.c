@@ -272,32 +272,33 @@ tcp_out_rec(struct tcp *tcp, struct tcp_conn *c, struct tcp_txq_rec *rec, struct
 	return send_rec(tcp, c, rec, train, now_ns, &queued);
 }
 
-/* Up to max - 1 records behind `first` go in its frame.  Their mbufs stay their own: each can be sent again alone.
- * Returns how many do. */
+/* Up to max records behind `first` go in its frame, which has room for so many mbufs.  These stay their own: each
+ * record can be sent again alone.  Returns how many do. */
 static uint32_t
-send_along(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *first, uint32_t max,
+send_along(struct tcp *tcp, struct tcp_conn *c, const struct tcp_txq_rec *first, uint32_t max, uint32_t mbufs,
 	   const struct tcp_out_train *train, uint64_t now_ns)
 {
-	struct net_tso tso = {.segments = 1, .segsz = (uint16_t)first->len};
-	uint32_t room = UINT16_MAX - rte_pktmbuf_pkt_len(first->m);
-	struct rte_mbuf **at = &tso.more;
+	struct net_tso tso = {.mbufs = first->segs, .segsz = (uint16_t)first->len};
+	uint32_t room = UINT16_MAX - rte_pktmbuf_pkt_len(first->m), n = 0;
+	struct rte_mbuf **at = &tcp_txq_last_seg(first)->next;
 	struct tcp_txq_rec *rec;
 
-	while (tso.segments < max && tso.octets == (tso.segments - 1) * first->len && (rec = c->fl->txq.unsent) &&
-	       rec->len <= first->len && tso.octets + rec->len <= room &&
+	while (n < max && tso.octets == n * first->len && (rec = c->fl->txq.unsent) && rec->len <= first->len &&
+	       tso.octets + rec->len <= room && tso.mbufs + rec->segs <= mbufs &&
 	       (*at = tcp_txq_stamp(&tcp->txq_pool, rec)) != NULL) {
-		at = &(*at)->next;
-		tso.segments++;
+		at = &tcp_txq_last_seg(rec)->next;
+		n++;
+		tso.mbufs += rec->segs;
 		tso.octets += rec->len;
 		note_rec(tcp, c, rec, false, now_ns);
 	}
-	if (tso.segments == 1)
+	if (n == 0)
 		return 0;
 	net_tx_grow(first->m, &train->head, &tso);
 	tcp_hdr_set_cksum_at(first->m, train->head.len, (uint16_t)iw_cksum_fold_memory(train->pseudo));
-	tcp->n.tx_segs += tso.segments - 1;
+	tcp->n.tx_segs += n;
 	tcp->n.tx_tso++;
-	return tso.segments - 1;
+	return n;
 }
 
 int
@@ -315,7 +316,7 @@ tcp_out_run(struct tcp *tcp, struct tcp_conn *c, uint32_t n, struct tcp_out_trai
 			return err;
 		++*sent;
 		if (most > 1 && queued && rec->len + GRAIN > c->emss)
-			*sent += send_along(tcp, c, rec, iw_len_min(n - *sent + 1, most), train, now_ns);
+			*sent += send_along(tcp, c, rec, n - *sent, most, train, now_ns);
 	}
 	return 0;
 }

@@ -150,7 +150,7 @@ tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_
 	struct tcp_conn *c = tcp_conn_user(tcp, conn);
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 
-	assert(m->nb_segs == 1 && len > 0 && rte_pktmbuf_headroom(m) >= TCP_HEADROOM);
+	assert(len > 0 && rte_pktmbuf_headroom(m) >= TCP_HEADROOM);
 	if (!c || !takes_data(c)) {
 		rte_pktmbuf_free(m);
 		return -IW_E_NOTCONN;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "env.h"
+#include "len.h"
 #include "seq.h"
 #include "sum.h"
 
@@ -55,13 +56,26 @@ rec_get(struct tcp_txq_pool *p)
 	return rec;
 }
 
-/* In no list any more; frees its mbuf, and that alone: it may stand in the chain of a frame that the port cut up, or
- * still has. */
+/* Its mbufs, and those alone: they may stand in the chain of a frame that the port cut up, or still has. */
+static void
+free_segs(const struct tcp_txq_rec *rec)
+{
+	struct rte_mbuf *m = rec->m, *next = m ? m->next : NULL;
+
+	if (m)
+		rte_pktmbuf_free_seg(m);
+	for (uint32_t i = 1; i < rec->segs; i++) {
+		m = next;
+		next = m->next;
+		rte_pktmbuf_free_seg(m);
+	}
+}
+
+/* In no list any more. */
 static void
 rec_put(struct tcp_txq_pool *p, struct tcp_txq_rec *rec)
 {
-	if (rec->m)
-		rte_pktmbuf_free_seg(rec->m);
+	free_segs(rec);
 	rec->m = NULL;
 	iw_list_push(&p->free, &rec->order); /* the next one to be used: it is in the cache */
 	p->used--;
@@ -131,13 +145,14 @@ tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, ui
 {
 	struct tcp_txq_rec *rec;
 
-	assert(m->nb_segs == 1 && rte_pktmbuf_data_len(m) > 0);
-	rec = append(q, p, rte_pktmbuf_data_len(m));
+	assert(m->nb_segs <= TCP_TXQ_SEGS && rte_pktmbuf_data_len(m) > 0);
+	rec = append(q, p, rte_pktmbuf_pkt_len(m));
 	if (!rec) {
 		rte_pktmbuf_free(m);
 		return NULL;
 	}
 	rec->m = m;
+	rec->segs = (uint8_t)m->nb_segs;
 	rec->off = m->data_off;
 	rec->sum = sum;
 	return rec;
@@ -156,8 +171,42 @@ tcp_txq_append_ctl(struct tcp_txq *q, struct tcp_txq_pool *p, uint8_t flag)
 
 /* ---- mbufs ---- */
 
+/* Octets of the payload in the first mbuf, whatever headers stand in front of them; the others never change. */
+static uint32_t
+first_len(const struct tcp_txq_rec *rec)
+{
+	const struct rte_mbuf *m = rec->m;
+	uint32_t len = rec->len;
+
+	for (uint32_t i = 1; i < rec->segs; i++) {
+		m = m->next;
+		len -= m->data_len;
+	}
+	return len;
+}
+
+/* Octets [off, off + len) of the payload. */
+static void
+gather(const struct tcp_txq_rec *rec, uint32_t off, uint32_t len, uint8_t *to)
+{
+	const struct rte_mbuf *m = rec->m;
+
+	for (uint32_t i = 0; len > 0; i++, m = m->next) {
+		const uint8_t *from = i ? rte_pktmbuf_mtod(m, const uint8_t *) : payload(rec);
+		uint32_t n = i ? m->data_len : first_len(rec);
+		uint32_t part = n > off ? iw_len_min(n - off, len) : 0;
+
+		if (part > 0)
+			memcpy(to, from + off, part);
+		to += part;
+		len -= part;
+		off = off > n ? off - n : 0;
+	}
+}
+
+/* Octets [off, off + len) of the payload in an mbuf of their own. */
 static struct rte_mbuf *
-copy_of(struct rte_mempool *pool, const uint8_t *src, uint32_t len)
+copy_of(struct rte_mempool *pool, const struct tcp_txq_rec *rec, uint32_t off, uint32_t len)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
@@ -167,21 +216,47 @@ copy_of(struct rte_mempool *pool, const uint8_t *src, uint32_t len)
 		rte_pktmbuf_free(m);
 		return NULL;
 	}
-	memcpy(rte_pktmbuf_append(m, (uint16_t)len), src, len);
+	gather(rec, off, len, (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len));
 	return m;
 }
 
-/* Only ours: as it was when it was appended, whatever headers and drivers did to it. */
+/* Its payload in an mbuf that nobody else has.  False: there is none. */
+static bool
+replace(struct tcp_txq_pool *p, struct tcp_txq_rec *rec)
+{
+	struct rte_mbuf *m = copy_of(p->data_pool, rec, 0, rec->len);
+
+	if (!m)
+		return false;
+	p->copies++;
+	free_segs(rec);
+	rec->m = m;
+	rec->segs = 1;
+	rec->off = m->data_off;
+	return true;
+}
+
+static bool
+is_shared(const struct tcp_txq_rec *rec)
+{
+	const struct rte_mbuf *m = rec->m;
+
+	for (uint32_t i = 1; i < rec->segs && rte_mbuf_refcnt_read(m) == 1; i++)
+		m = m->next;
+	return rte_mbuf_refcnt_read(m) > 1;
+}
+
+/* Only ours: as they were when they were appended, whatever headers and drivers did to them. */
 static void
-reset_mbuf(const struct tcp_txq_rec *rec)
+reset_mbufs(const struct tcp_txq_rec *rec)
 {
 	struct rte_mbuf *m = rec->m;
 
 	m->data_off = rec->off;
-	m->data_len = (uint16_t)rec->len;
+	m->data_len = (uint16_t)first_len(rec);
 	m->pkt_len = rec->len;
-	m->nb_segs = 1;
-	m->next = NULL;
+	m->nb_segs = rec->segs;
+	tcp_txq_last_seg(rec)->next = NULL;
 	m->ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
 	m->tx_offload = 0;
 }
@@ -189,33 +264,32 @@ reset_mbuf(const struct tcp_txq_rec *rec)
 struct rte_mbuf *
 tcp_txq_stamp(struct tcp_txq_pool *p, struct tcp_txq_rec *rec)
 {
-	struct rte_mbuf *m;
+	struct rte_mbuf *m = rec->m;
 
-	if (!rec->m)
+	if (!m)
 		return rte_pktmbuf_alloc(p->ctl_pool);
-	if (rte_mbuf_refcnt_read(rec->m) > 1) {
-		m = copy_of(p->data_pool, payload(rec), rec->len);
-		if (!m)
-			return NULL;
-		p->copies++;
-		rte_pktmbuf_free_seg(rec->m);
-		rec->m = m;
-		rec->off = m->data_off;
-	} else {
-		reset_mbuf(rec);
+	if (!is_shared(rec))
+		reset_mbufs(rec);
+	else if (!replace(p, rec))
+		return NULL;
+	m = rec->m;
+	rte_mbuf_refcnt_update(m, 1);
+	for (uint32_t i = 1; i < rec->segs; i++) {
+		m = m->next;
+		rte_mbuf_refcnt_update(m, 1);
 	}
-	rte_mbuf_refcnt_update(rec->m, 1);
 	return rec->m;
 }
 
 struct rte_mbuf *
 tcp_txq_slice(struct tcp_txq_pool *p, const struct tcp_txq_rec *rec, uint32_t off, uint32_t len, uint16_t *sum)
 {
-	struct rte_mempool *pool = len <= CTL_SLICE_MAX ? p->ctl_pool : p->data_pool;
+	struct rte_mbuf *m;
 
 	assert(rec->m && off <= rec->len && len <= rec->len - off);
-	*sum = sum_of(p, payload(rec) + off, len);
-	return copy_of(pool, payload(rec) + off, len);
+	m = copy_of(len <= CTL_SLICE_MAX ? p->ctl_pool : p->data_pool, rec, off, len);
+	*sum = m ? tcp_txq_sum(p, m) : 0;
+	return m;
 }
 
 /* ---- split ---- */
@@ -237,13 +311,16 @@ tcp_txq_split(struct tcp_txq *q, struct tcp_txq_pool *p, struct tcp_txq_rec *rec
 	struct rte_mbuf *m;
 
 	assert(rec->m && octets > 0 && octets < rec->len);
-	m = copy_of(p->data_pool, payload(rec) + octets, rec->len - octets);
+	if (rec->segs > 1 && !replace(p, rec))
+		return -IW_E_NOMEM;
+	m = copy_of(p->data_pool, rec, octets, rec->len - octets);
 	rest = m ? rec_get(p) : NULL;
 	if (!rest) {
 		rte_pktmbuf_free(m);
 		return -IW_E_NOMEM;
 	}
 	*rest = (struct tcp_txq_rec){.m = m,
+				     .segs = 1,
 				     .off = m->data_off,
 				     .seq = rec->seq + octets,
 				     .len = rec->len - octets,

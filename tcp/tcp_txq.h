@@ -24,13 +24,14 @@ enum tcp_txq_flag {
 struct tcp_txq_rec {
 	struct iw_link order;       /* by sequence number; or free list */
 	struct iw_link when;        /* flight list or lost list */
-	struct rte_mbuf *m;         /* one reference is ours; NULL: SYN, FIN */
+	struct rte_mbuf *m;         /* one reference of each is ours; NULL: SYN, FIN */
 	uint64_t first_ns, last_ns; /* first and latest transmission; SENT only */
 	uint32_t seq, len;          /* len: sequence numbers it takes */
 	uint16_t off;               /* data_off of the payload's first octet, whatever the header did to the mbuf */
 	uint16_t sum;               /* of the payload: folded, not complemented, memory order */
 	uint16_t rexmits;           /* transmissions after the first one; stops at UINT16_MAX */
 	uint8_t flags;
+	uint8_t segs; /* mbufs that the payload lies in: m and those behind it */
 };
 
 /* Of one engine. */
@@ -93,15 +94,17 @@ void tcp_txq_fini(struct tcp_txq *q, struct tcp_txq_pool *p);
 /* What a record keeps as the sum of m's octets; 0 with no_sums. */
 uint16_t tcp_txq_sum(const struct tcp_txq_pool *p, const struct rte_mbuf *m);
 
-/* Takes over m (single segment, not empty, at most 65535 octets) as the next record; sum: of its octets, as
- * tcp_txq_sum() says it.  NULL: no record is left; m is freed. */
+/* Takes over m (not empty, at most 65535 octets and TCP_TXQ_SEGS mbufs; headers go in front of the first one) as the
+ * next record; sum: of its octets, as tcp_txq_sum() says it.  NULL: no record is left; m is freed. */
+#define TCP_TXQ_SEGS 8
 struct tcp_txq_rec *tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, uint16_t sum);
 /* A record for SYN or FIN (flag: TCP_REC_SYN or TCP_REC_FIN).  NULL: no record is left. */
 struct tcp_txq_rec *tcp_txq_append_ctl(struct tcp_txq *q, struct tcp_txq_pool *p, uint8_t flag);
 
-/* An mbuf to be stamped and sent: a reference for the caller, its data exactly the payload, header room in front,
- * single segment, no offload flags.  For SYN and FIN an empty one from ctl_pool.  Where only the record holds its
- * mbuf it is that one, else a copy that takes its place (design D20).  NULL: no mbuf; nothing has changed. */
+/* A packet to be stamped and sent: a reference for the caller to each of its mbufs, its data exactly the payload,
+ * header room in front, no offload flags.  For SYN and FIN an empty one from ctl_pool.  Where only the record holds its
+ * mbufs it is those, else a copy in one mbuf that takes their place (design D20).  NULL: no mbuf; nothing has changed.
+ */
 struct rte_mbuf *tcp_txq_stamp(struct tcp_txq_pool *p, struct tcp_txq_rec *rec);
 
 /* A copy of octets [off, off + len) of the record's payload in a fresh mbuf from ctl_pool (len <= 64) or data_pool,
@@ -220,6 +223,17 @@ tcp_txq_pipe(const struct tcp_txq *q)
 	const struct tcp_txq_rec *first = tcp_txq_first(q);
 
 	return first ? q->nxt - first->seq - q->sacked - q->lost_octets + q->retrans : 0;
+}
+
+/* The last of its mbufs: others may be chained behind it. */
+static inline struct rte_mbuf *
+tcp_txq_last_seg(const struct tcp_txq_rec *rec)
+{
+	struct rte_mbuf *m = rec->m;
+
+	for (uint32_t i = 1; i < rec->segs; i++)
+		m = m->next;
+	return m;
 }
 
 static inline bool

@@ -43,8 +43,10 @@ print_port(uint16_t id, const struct iw_port_info *p)
 		printf(", %u Mb/s", p->link_mbps);
 	printf("\n  receive        checksum check %s, RSS %s, up to %u queues\n", yes_no(p->rx_cksum), yes_no(p->rss),
 	       p->max_rx_queues);
-	printf("  transmit       IP checksum %s, TCP checksum %s, TSO %s, multi-segment %s, up to %u queues\n",
-	       yes_no(p->tx_ip_cksum), yes_no(p->tx_tcp_cksum), yes_no(p->tso), yes_no(p->multi_seg), p->max_tx_queues);
+	printf("  transmit       IP checksum %s, TCP checksum %s, TSO %s, multi-segment %s, zero copy %s, up to %u "
+	       "queues\n",
+	       yes_no(p->tx_ip_cksum), yes_no(p->tx_tcp_cksum), yes_no(p->tso), yes_no(p->multi_seg),
+	       yes_no(p->zero_copy), p->max_tx_queues);
 }
 
 /* Engines are made and go again: what a driver promises and what it does are not always the same.  Nothing is sent. */

@@ -62,6 +62,7 @@ open_engine(struct host *host, const struct host_options *options)
 					  .vlan = options->vlan,
 					  .mtu = options->mtu,
 					  .max_conns = options->max_conns,
+					  .zero_copy = options->zero_copy,
 					  .rx_interrupts = options->idle_us != 0};
 	uint32_t n = options->engines ? options->engines : 1;
 	char why[256];

@@ -20,6 +20,7 @@ struct host_options {
 	uint16_t port_id;
 	uint32_t max_conns; /* 0: the library's default */
 	uint32_t engines;   /* on the port; 0: 1 */
+	bool zero_copy;     /* send without copying, where the port can */
 	uint32_t idle_us;   /* sleep when there is nothing to do, so long where frames do not wake; 0: poll */
 };
 

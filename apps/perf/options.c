@@ -222,6 +222,8 @@ is_consistent(const struct options *o)
 		{o->rate_limit && o->both_ways, "--rate_limit: not with -b"},
 		{o->burst && !o->rate_limit, "--burst_size: only with --rate_limit"},
 		{o->forever && (o->limit_bw || o->limit_rate), "--run_infinitely: neither -w nor -y"},
+		{o->host.zero_copy && !o->no_crc,
+		 "--zero_copy: only with --no-crc, and at both ends: a CRC is made by reading"},
 		{o->forever && (lat || o->both_ways), "--run_infinitely: for bandwidth in one direction only"},
 		{o->output >= PERF_ONE_BANDWIDTH && lat != (o->output == PERF_ONE_LATENCY),
 		 "--output: latency goes with --test lat, the others with bw"},

@@ -210,6 +210,8 @@ const struct option_line option_lines[] = {
 	NUMBER(0, "idle-sleep", U32, host.idle_us, 1, 100000, "USEC",
 	       "sleep when idle: until a frame comes where the port can say so, else so long; its price in latency"),
 	FLAG(0, "no-crc", no_crc, "do not ask for the MPA CRC"),
+	FLAG(0, "zero_copy", host.zero_copy,
+	     "the port reads messages by itself where it can (with --no-crc, at both ends)"),
 	CALL('c', "connection", take_connection, "RC", NULL),
 	CALL('h', "help", take_help, NULL, NULL),
 	/* So it is here, always. */

@@ -62,11 +62,35 @@ reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err)
 	return mr;
 }
 
-static void
+static int
 dereg(struct iw_mr *mr)
 {
+	int err;
+
 	pthread_mutex_lock(&registering);
-	iw_mr_dereg(mr);
+	err = iw_mr_dereg(mr);
+	pthread_mutex_unlock(&registering);
+	return err;
+}
+
+/* For the port to read by itself; what it cannot be given is copied. */
+static bool
+map(const struct peer *p, void *addr, uint64_t len)
+{
+	int err = -IW_E_NOTSUP;
+
+	pthread_mutex_lock(&registering);
+	if (p->o->host.zero_copy && iw_engine_zero_copy(p->engine))
+		err = iw_dma_map(addr, len);
+	pthread_mutex_unlock(&registering);
+	return err == 0;
+}
+
+static void
+unmap(void *addr, uint64_t len)
+{
+	pthread_mutex_lock(&registering);
+	iw_dma_unmap(addr, len);
 	pthread_mutex_unlock(&registering);
 }
 
@@ -92,14 +116,19 @@ drop_link(struct peer *p, struct link *l)
 		iw_qp_destroy(l->qp);
 }
 
+/* Memory that a port still reads is left alone. */
 static void
 drop_memory(struct peer *p)
 {
-	if (p->mr)
-		dereg(p->mr);
-	free(p->mem);
+	bool free_now = !p->mr || dereg(p->mr) == 0;
+
+	if (free_now && p->mapped)
+		unmap(p->mem, p->mem_len);
+	if (free_now)
+		free(p->mem);
 	p->mr = NULL;
 	p->mem = NULL;
+	p->mapped = false;
 }
 
 void
@@ -259,7 +288,10 @@ peer_make_memory(struct peer *p, uint32_t size)
 		return peer_fail(p, "no memory for messages of this size", -IW_E_NOMEM);
 	/* Every page is there before the clock runs. */
 	memset(p->mem, 0, p->mem_len);
-	p->mr = reg(p->pd, p->mem, p->mem_len, IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC,
+	p->mapped = map(p, p->mem, p->mem_len);
+	p->mr = reg(p->pd, p->mem, p->mem_len,
+		    IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | IW_REMOTE_ATOMIC |
+			    (p->mapped ? IW_ZERO_COPY : 0),
 		    &err);
 	return p->mr || peer_fail(p, "the memory cannot be registered", err);
 }

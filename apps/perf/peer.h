@@ -45,6 +45,7 @@ struct peer {
 	/* out and in: size octets for each QP; credit: 8 octets for each QP */
 	uint8_t *mem;
 	uint64_t mem_len;
+	bool mapped; /* for ports to read without a copy */
 	struct iw_mr *mr;
 	uint32_t size;
 	struct record theirs; /* the other end's last record */

@@ -10,10 +10,13 @@
 struct rte_mempool;
 
 #define IW_SECRET_LEN 32
+#define IW_LOAN_ROOM 64
 
 struct iw_env {
 	struct rte_mempool *data_pool; /* one mbuf: a whole packet at the MTU */
 	struct rte_mempool *ctl_pool;  /* the reserve: SYN, ACK, RST, FIN, Terminate, probes */
+	struct rte_mempool *loan_pool; /* for what leaves from the user's memory: mbufs with room for IW_LOAN_ROOM
+					  octets; NULL: nothing does */
 	uint8_t secret[IW_SECRET_LEN];
 	uint64_t draws; /* counts iw_env_draw() */
 };

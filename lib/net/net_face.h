@@ -115,17 +115,16 @@ int net_tx_first(struct net *net, struct rte_mbuf *m, struct net_route *route, u
 /* Another one, with such a head.  As net_tx(); never -IW_E_AGAIN. */
 int net_tx_next(struct net *net, struct rte_mbuf *m, const struct net_head *head);
 
-/* Into how many segments the port cuts a frame on this route (TSO); 1: it does not. */
+/* Into how many segments the port cuts a frame on this route (TSO), which has no more mbufs; 1: it does not. */
 uint32_t net_tso(const struct net *net, const struct net_route *route);
 /* What makes one frame of several segments. */
 struct net_tso {
-	struct rte_mbuf *more; /* a chain of the payloads of those behind the first */
-	uint32_t segments;     /* all of them: at most net_tso() */
-	uint32_t octets;       /* in `more` */
-	uint16_t segsz;        /* octets of payload in each but the last */
+	uint32_t mbufs;  /* of the frame: at most net_tso() */
+	uint32_t octets; /* of the payloads of those behind the first */
+	uint16_t segsz;  /* octets of payload in each but the last */
 };
-/* The frame m was queued with this head, and nothing was drained since: it gets further payload.  Its layer-4 checksum
- * must be the sum of a pseudo header without a length. */
+/* The frame m was queued with this head, and nothing was drained since: further payload was chained behind it.  Its
+ * layer-4 checksum must be the sum of a pseudo header without a length. */
 void net_tx_grow(struct rte_mbuf *m, const struct net_head *head, const struct net_tso *tso);
 
 /* Counts neighbours that have answered, or failed to, while they were asked for the first time. */

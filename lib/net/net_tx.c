@@ -261,8 +261,7 @@ net_tso(const struct net *net, const struct net_route *route)
 void
 net_tx_grow(struct rte_mbuf *m, const struct net_head *head, const struct net_tso *tso)
 {
-	m->next = tso->more;
-	m->nb_segs = (uint16_t)tso->segments;
+	m->nb_segs = (uint16_t)tso->mbufs;
 	m->pkt_len += tso->octets;
 	m->ol_flags |= RTE_MBUF_F_TX_TCP_SEG;
 	m->tso_segsz = tso->segsz;

@@ -3,6 +3,7 @@
 #include <iwarp/verbs.h>
 #include <sodium.h>
 
+#include "dma.h"
 #include "domain.h"
 #include "secret.h"
 
@@ -14,6 +15,8 @@ iw_domain_create(void)
 
 	if (secret_fill(secret, sizeof(secret)) == 0)
 		d = domain_create(secret);
+	if (d)
+		d->is_mapped = dma_is_mapped;
 	sodium_memzero(secret, sizeof(secret));
 	return d;
 }

@@ -61,6 +61,7 @@ port_engine_destroy(struct iw_engine *e)
 	engine_abort(e);
 	for (int i = 0; i < LAST_WORDS; i++)
 		tx(e, p, clock_now(&p->clock));
+	port_tx_reap(&p->port);
 	hostpath_destroy(p->hostpath);
 	engine_destroy(e);
 	port_engine_fini(p);
@@ -131,6 +132,8 @@ iw_engine_poll(struct iw_engine *engine)
 	now_ns = clock_now(&p->clock);
 	engine->now_ns = now_ns;
 	engine->work = 0;
+	if (rdmap_lends(engine->rdmap)) /* before the acknowledgements of what it is done with are looked at */
+		port_tx_reap(&p->port);
 	work = run_calls(engine, p->calls);
 	work += p->team ? team_rx(engine, p, now_ns) : rx(engine, p, now_ns);
 	if (work == 0 && is_idle(engine, p, now_ns))
@@ -167,6 +170,12 @@ uint64_t
 iw_engine_now(const struct iw_engine *engine)
 {
 	return clock_now(&((const struct port_engine *)engine->port)->clock);
+}
+
+bool
+iw_engine_zero_copy(const struct iw_engine *engine)
+{
+	return engine && ((const struct port_engine *)engine->port)->port.lends;
 }
 
 int

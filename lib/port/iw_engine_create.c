@@ -230,6 +230,8 @@ make_ports(struct making *k)
 		clock_init(&p->clock);
 		p->calls = port_ring_create("calls", k->params->port_id, sizeof(struct port_call), PORT_CALLS);
 		err = p->calls ? 0 : -IW_E_NOMEM;
+		if (!err && p->port.lends)
+			err = port_pools_create_loans(p, k->params, &k->env[i], k->why, k->why_len);
 	}
 	if (err || k->n == 1)
 		return err;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "iw_addr.h"
+#include "port_lend.h"
 #include "port_steer.h"
 #include "secret.h"
 
@@ -95,6 +96,8 @@ set_up_queue(uint16_t id, uint16_t queue, const struct iw_engine_params *params,
 	int rc;
 
 	tx.offloads = conf->txmode.offloads;
+	if (params->zero_copy)
+		port_lend_ask(&tx);
 	rx.offloads = conf->rxmode.offloads;
 	*what = "cannot set up its receive queue";
 	rc = rte_eth_rx_queue_setup(id, queue, ring_size(params->rx_ring, &info->rx_desc_lim), socket, &rx, pool);
@@ -257,6 +260,21 @@ queue_count(const struct rte_eth_dev_info *info, uint32_t engines)
 	return n == 0 ? 1 : RTE_MIN(n, engines);
 }
 
+/* Who has no queue of its own could not ask for its frames back. */
+static void
+decide_lending(struct port *p, const struct iw_engine_params *params, const struct rte_eth_dev_info *info,
+	       uint64_t offloads, const struct port_queues *queues, char *why, size_t why_len)
+{
+	const char *reason = queues->n < queues->engines ? "there are fewer queues than engines"
+			     : params->port_is_started   ? "it was started by the caller"
+							 : port_lend_why_not(p->id, info, offloads);
+
+	p->lends = !reason;
+	p->keeps = port_lend_keeps(info);
+	if (reason && why && why_len)
+		snprintf(why, why_len, "port %u: zero copy is not possible, data is copied: %s", p->id, reason);
+}
+
 int
 port_open(struct port *p, const struct iw_engine_params *params, struct port_queues *queues, struct netif *nif,
 	  char *why, size_t why_len)
@@ -284,6 +302,8 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 		if (queues->n > 1)
 			port_steer_ask(&info, key, &conf);
 		conf.intr_conf.rxq = params->rx_interrupts;
+		if (params->zero_copy)
+			conf.txmode.offloads |= info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 		rc = configure(p, params, &info, &conf, queues, why, why_len);
 		if (rc)
 			return rc;
@@ -295,6 +315,8 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 		port_close(p);
 		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);
 	}
+	if (params->zero_copy)
+		decide_lending(p, params, &info, conf.txmode.offloads, queues, why, why_len);
 	p->turn = (uint16_t)RTE_MAX(PORT_TURN_LEAST, RTE_MIN(PORT_TURN_OCTETS / RTE_MAX(nif->mtu, 1), PORT_BURST));
 	return 0;
 }
@@ -371,6 +393,13 @@ port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
 		p->stuck_since = 0;
 	else
 		drop_stuck(p, now_ns);
+}
+
+void
+port_tx_reap(struct port *p)
+{
+	if (p->keeps)
+		port_lend_reap(p->id, p->queue);
 }
 
 bool

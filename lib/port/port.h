@@ -40,6 +40,8 @@ struct port {
 	uint16_t turn;     /* frames of one turn */
 	uint16_t tag_room; /* octets of a tag that the driver counts as payload */
 	bool started_here;
+	bool lends;           /* sends frames whose payload is the user's memory */
+	bool keeps;           /* and has to be asked what it is done with */
 	struct rte_ring *via; /* whose queue frames leave by; NULL: our own */
 	uint32_t n_backlog;
 	uint64_t stuck_since; /* 0: not stuck */
@@ -82,6 +84,9 @@ port_tx_tail(struct port *p)
 {
 	return p->backlog + p->n_backlog;
 }
+
+/* Takes back what the driver is done with: needed for memory that is the user's, and only then. */
+void port_tx_reap(struct port *p);
 
 /* Sends what waits and the `added` frames at the tail; what the driver does not take now stays. */
 void port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns);

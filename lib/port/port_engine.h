@@ -28,6 +28,7 @@ struct port_engine {
 	bool claim;                               /* of the addresses is to begin when the link is up */
 	struct rte_ring *calls;                   /* of struct port_call, from other threads */
 	struct rte_mempool *data_pool, *ctl_pool; /* those made here; NULL: lent */
+	struct rte_mempool *loan_pool;            /* NULL: nothing leaves from the user's memory */
 };
 
 #define PORT_CALLS 256 /* that wait */

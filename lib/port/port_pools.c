@@ -13,6 +13,7 @@
 #define CTL_ROOM 1024 /* a start-up frame with 512 octets of private data and every header */
 #define CTL_MBUFS 4095
 #define DATA_MBUFS 8191u
+#define LOANS 3    /* for each packet */
 #define L2_ROOM 32 /* Ethernet, a VLAN tag, and what drivers add */
 
 static uint16_t
@@ -44,12 +45,28 @@ make_pool(const char *kind, uint16_t port, uint32_t n, uint32_t room)
 	return rte_pktmbuf_pool_create(name, n, CACHE, 0, (uint16_t)room, rte_eth_dev_socket_id(port));
 }
 
+static uint32_t
+data_mbufs(const struct iw_engine_params *params)
+{
+	return params->num_mbufs ? params->num_mbufs : DATA_MBUFS + ring_of(params->rx_ring) + ring_of(params->tx_ring);
+}
+
+static int
+no_memory(uint32_t n, uint32_t room, char *why, size_t why_len)
+{
+	if (why && why_len)
+		snprintf(why, why_len,
+			 "no memory for %u packet buffers of %u octets (%s): give EAL more with -m or hugepages", n,
+			 room, rte_strerror(rte_errno));
+	return -IW_E_NOMEM;
+}
+
 int
 port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
 		  char *why, size_t why_len)
 {
-	uint32_t n = params->num_mbufs ? params->num_mbufs
-				       : DATA_MBUFS + ring_of(params->rx_ring) + ring_of(params->tx_ring);
+	uint32_t n = data_mbufs(params);
+	int err;
 	uint32_t frame = L2_ROOM + mtu_of(params);
 	uint32_t room = RTE_PKTMBUF_HEADROOM + (roomy ? rte_align32pow2(frame) : frame);
 
@@ -72,12 +89,20 @@ port_pools_create(struct port_engine *p, const struct iw_engine_params *params, 
 			make_pool("ctl", params->port_id, CTL_MBUFS, RTE_PKTMBUF_HEADROOM + CTL_ROOM);
 	if (env->data_pool && env->ctl_pool)
 		return 0;
-	if (why && why_len)
-		snprintf(why, why_len,
-			 "no memory for %u packet buffers of %u octets (%s): give EAL more with -m or hugepages", n,
-			 room, rte_strerror(rte_errno));
+	err = no_memory(n, room, why, why_len);
 	port_pools_destroy(p);
-	return -IW_E_NOMEM;
+	return err;
+}
+
+int
+port_pools_create_loans(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, char *why,
+			size_t why_len)
+{
+	/* Two behind each packet, and one for a request. */
+	uint32_t n = data_mbufs(params) * LOANS;
+
+	env->loan_pool = p->loan_pool = make_pool("loan", params->port_id, n, IW_LOAN_ROOM);
+	return env->loan_pool ? 0 : no_memory(n, IW_LOAN_ROOM, why, why_len);
 }
 
 /* Pools of engines that are gone, whose mbufs are not all back.  Rarely more than a few; one that finds no place is
@@ -117,6 +142,7 @@ port_pools_destroy(struct port_engine *p)
 {
 	port_pools_park(p->data_pool);
 	port_pools_park(p->ctl_pool);
-	p->data_pool = p->ctl_pool = NULL;
+	port_pools_park(p->loan_pool);
+	p->data_pool = p->ctl_pool = p->loan_pool = NULL;
 	port_pools_collect();
 }

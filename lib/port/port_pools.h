@@ -11,6 +11,9 @@
  * packet at the MTU fits into no mbuf), with a line in `why`. */
 int port_pools_create(struct port_engine *p, const struct iw_engine_params *params, bool roomy, struct iw_env *env,
 		      char *why, size_t why_len);
+/* The pool of mbufs for what leaves from the user's memory.  -IW_E_NOMEM. */
+int port_pools_create_loans(struct port_engine *p, const struct iw_engine_params *params, struct iw_env *env, char *why,
+			    size_t why_len);
 /* Frees them, or, while another engine still holds mbufs of them (a wire hands mbufs across), leaves them to
  * port_pools_collect(). */
 void port_pools_destroy(struct port_engine *p);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "port_lend.h"
+
 #define MBUFS 4095
 #define RING 512
 #define STEP_US 10000
@@ -52,6 +54,7 @@ int
 iw_port_probe(uint16_t port_id, uint32_t wait_ms, struct iw_port_info *info)
 {
 	int rc = iw_port_info_get(port_id, info);
+	struct rte_eth_dev_info dev;
 
 	if (rc)
 		return rc;
@@ -63,6 +66,8 @@ iw_port_probe(uint16_t port_id, uint32_t wait_ms, struct iw_port_info *info)
 		rte_delay_us_sleep(STEP_US);
 		rc = iw_port_info_get(port_id, info);
 	}
+	if (rc == 0 && rte_eth_dev_info_get(port_id, &dev) == 0)
+		info->zero_copy = !port_lend_why_not(port_id, &dev, dev.tx_offload_capa);
 	rte_eth_dev_stop(port_id);
 	return rc;
 }

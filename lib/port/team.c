@@ -30,7 +30,7 @@ struct team {
 	uint32_t lead; /* read by all */
 	bool claimed;  /* the lead has begun to claim the addresses */
 	struct member member[STEER_MAX];
-	struct rte_mempool *pools[2 * STEER_MAX]; /* of those that left */
+	struct rte_mempool *pools[3 * STEER_MAX]; /* of those that left */
 	uint32_t n_pools;
 };
 
@@ -134,6 +134,7 @@ team_leave(struct port_engine *p)
 	rte_spinlock_lock(&t->lock);
 	keep_pool(t, &p->data_pool);
 	keep_pool(t, &p->ctl_pool);
+	keep_pool(t, &p->loan_pool);
 	__atomic_store_n(&t->member[p->number].here, false, __ATOMIC_RELEASE);
 	while (lead < t->n && !is_here(t, lead))
 		lead++;

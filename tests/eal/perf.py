@@ -168,6 +168,21 @@ def two_processes(perf):
                 if code != 0 or server.errors():
                     found.append(f"the server ended with {code}, {server.errors()}")
                 failed |= report(f"{verb} {test} over memif", found, server, client)
+    return failed | without_a_copy(perf)
+
+
+def without_a_copy(perf):
+    """The port reads messages by itself: no note says that it cannot, and they arrive."""
+    failed = False
+    for verb in "write", "send":
+        with Pair(Memif()) as pair:
+            server = pair.start(0, perf, "--server", "--no-crc", "--zero_copy")
+            client = pair.start(1, perf, "--verb", verb, "-n", "200", "-s", "65536", "--no-crc", "--zero_copy", *CHECKED, SERVER)
+            code = client.wait(60), server.wait(10)
+            found = [f"exit codes {code}"] if code != (0, 0) else []
+            found += [f"it says {end.errors()}" for end in (server, client) if end.errors()]
+            found += [] if [row[1] for row in rows(client)] == ["200"] else ["no row of 200 iterations"]
+            failed |= report(f"{verb} without a copy over memif", found, server, client)
     return failed
 
 

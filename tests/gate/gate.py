@@ -63,6 +63,8 @@ TESTED_BY = {
     "ddp_rdmap/rdmap_term.c": "tests/unit/ddp_rdmap/test_rows.c",
     "ddp_rdmap/rdmap_write.c": "tests/unit/ddp_rdmap/test_rdmap.c",
     "lib/engine/iw_mr_fast.c": "tests/unit/engine/test_iw_srq.c",
+    "lib/port/dma.c": "tests/eal/test_zero_copy.c",
+    "lib/port/port_lend.c": "tests/eal/test_zero_copy.c",
     "lib/port/hostpath.c": "tests/eal/test_hostpath.c",
     "lib/port/hostpath_none.c": "tests/eal/test_create.c",
     "lib/port/iw_cm.c": "tests/eal/test_engines.c",

@@ -185,7 +185,8 @@ void
 oracle_filled(const struct iw_qp *qp, const struct rte_mbuf *m, uint32_t n)
 {
 	struct qp_book *b = n > 0 ? book_for_post(qp) : NULL;
-	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	static uint8_t whole[UINT16_MAX]; /* of several mbufs */
+	const uint8_t *p = rte_pktmbuf_read(m, 0, n, whole);
 
 	for (uint32_t off = 0; off < n;) {
 		uint32_t part = walk(b, p + off, n - off);

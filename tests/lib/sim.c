@@ -21,6 +21,7 @@
 #define FIRST_ADDRESS 0xc0000201u /* 192.0.2.1 */
 #define DATA_ROOM 9216
 #define CTL_ROOM 1024
+#define LOAN_ROOM 0 /* behind the headroom, which mbufpool adds */
 #define SIM_SLEEP_FRAMES 1024
 #define TURN_NS (2 * IW_US) /* what a turn takes when somebody is busy */
 
@@ -91,6 +92,7 @@ make_host(struct sim *s, uint32_t i, const struct engine_params *params)
 
 	h->data_pool = env.data_pool = mbufpool_create("data", DATA_ROOM, 0);
 	h->ctl_pool = env.ctl_pool = mbufpool_create("ctl", CTL_ROOM, 0);
+	h->loan_pool = env.loan_pool = mbufpool_create("loan", LOAN_ROOM, 0);
 	mbufpool_set_fill(h->data_pool, oracle_secret());
 	mbufpool_set_fill(h->ctl_pool, oracle_secret());
 	for (uint32_t k = 0; k < IW_SECRET_LEN; k++)
@@ -442,6 +444,7 @@ sim_fini(struct sim *s)
 		domains_put(s->host[i].domain);
 		mbufpool_destroy(s->host[i].data_pool);
 		mbufpool_destroy(s->host[i].ctl_pool);
+		mbufpool_destroy(s->host[i].loan_pool);
 	}
 	oracle_end();
 }

@@ -23,7 +23,7 @@ struct sim_wire {
 struct sim_host {
 	struct iw_domain *domain;
 	struct iw_engine *engine;
-	struct rte_mempool *data_pool, *ctl_pool;
+	struct rte_mempool *data_pool, *ctl_pool, *loan_pool;
 	bool cut;     /* its cable is out: nothing in or out */
 	bool asleep;  /* it is not polled: what comes waits (sim_sleep) */
 	bool unheard; /* its user is not called: events wait */

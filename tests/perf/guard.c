@@ -25,6 +25,7 @@
 #define MESSAGE 65536u
 #define TURN_NS (2 * IW_US)
 #define TURNS_MAX 50000000u
+#define STOCK 2048u
 
 struct scenario {
 	const char *name;
@@ -33,18 +34,23 @@ struct scenario {
 	uint16_t mtu;
 	bool idle;      /* turns in which nothing comes and nothing goes, of a connected engine: each is a message */
 	bool alternate; /* the next message goes when the one before has come, and the other way */
+	enum { CRC, NO_CRC, ZERO_COPY } payload; /* without a copy: without a CRC, too */
 };
 
 static const struct scenario scenarios[] = {
-	{"write_64", IW_WR_RDMA_WRITE, 64, 9000, false, false},
-	{"send_64", IW_WR_SEND, 64, 9000, false, false},
-	{"read_64", IW_WR_RDMA_READ, 64, 9000, false, false},
-	{"write_64k_mtu_9000", IW_WR_RDMA_WRITE, MESSAGE, 9000, false, false},
-	{"write_64k_mtu_1500", IW_WR_RDMA_WRITE, MESSAGE, 1500, false, false},
-	{"read_64k_mtu_9000", IW_WR_RDMA_READ, MESSAGE, 9000, false, false},
-	{"send_64k_mtu_9000", IW_WR_SEND, MESSAGE, 9000, false, false},
-	{"ping_8", IW_WR_SEND, 8, 9000, false, true},
-	{"idle_turn", IW_WR_RDMA_WRITE, 1, 9000, true, false},
+	{"write_64", IW_WR_RDMA_WRITE, 64, 9000, false, false, CRC},
+	{"send_64", IW_WR_SEND, 64, 9000, false, false, CRC},
+	{"read_64", IW_WR_RDMA_READ, 64, 9000, false, false, CRC},
+	{"write_64k_mtu_9000", IW_WR_RDMA_WRITE, MESSAGE, 9000, false, false, CRC},
+	{"write_64k_mtu_1500", IW_WR_RDMA_WRITE, MESSAGE, 1500, false, false, CRC},
+	{"read_64k_mtu_9000", IW_WR_RDMA_READ, MESSAGE, 9000, false, false, CRC},
+	{"send_64k_mtu_9000", IW_WR_SEND, MESSAGE, 9000, false, false, CRC},
+	{"ping_8", IW_WR_SEND, 8, 9000, false, true, CRC},
+	{"idle_turn", IW_WR_RDMA_WRITE, 1, 9000, true, false, CRC},
+	{"write_64k_mtu_9000_no_crc", IW_WR_RDMA_WRITE, MESSAGE, 9000, false, false, NO_CRC},
+	{"write_64k_mtu_9000_zero_copy", IW_WR_RDMA_WRITE, MESSAGE, 9000, false, false, ZERO_COPY},
+	{"write_64k_mtu_1500_no_crc", IW_WR_RDMA_WRITE, MESSAGE, 1500, false, false, NO_CRC},
+	{"write_64k_mtu_1500_zero_copy", IW_WR_RDMA_WRITE, MESSAGE, 1500, false, false, ZERO_COPY},
 };
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
@@ -62,10 +68,14 @@ struct end {
 	uint64_t sent, done, received;
 	struct rte_mbuf *frame[FRAMES]; /* under way to this end */
 	uint32_t frames;
+	struct rte_mempool *loan_pool;
+	struct rte_mbuf *stock[STOCK]; /* for what a NIC reads together, taken before anything is counted */
+	uint32_t taken;
 };
 
 static struct end ends[2];
 static uint64_t now_ns = 1000 * IW_SEC;
+static struct iw_cm_attr attr;
 
 static void
 die(const char *what)
@@ -81,7 +91,7 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 
 	if (event->type == IW_CM_CONNECT_REQUEST) {
 		e->id = id;
-		if (iw_cm_accept(e->engine, id, e->qp, NULL))
+		if (iw_cm_accept(e->engine, id, e->qp, &attr))
 			die("accept");
 	} else if (event->type == IW_CM_CLOSE) {
 		e->closed = true;
@@ -98,7 +108,7 @@ create(int i, const struct scenario *s)
 {
 	struct engine_params params = {.nif = {.mac = {2, 0, 0, 0, 0, (uint8_t)(i + 1)}, .prefix_len = 24},
 				       .max_conns = 64};
-	struct iw_qp_attr attr = {.sq_depth = DEPTH, .rq_depth = DEPTH};
+	struct iw_qp_attr depth = {.sq_depth = DEPTH, .rq_depth = DEPTH};
 	struct iw_env env = {.secret = {1, 2, (uint8_t)i}};
 	struct end *e = &ends[i];
 
@@ -106,17 +116,40 @@ create(int i, const struct scenario *s)
 	params.nif.addr = iw_addr_from_v4(OWN + (uint32_t)i, 0);
 	env.data_pool = e->data_pool = mbufpool_create("data", 9216, 0);
 	env.ctl_pool = e->ctl_pool = mbufpool_create("ctl", 1024, 0);
+	env.loan_pool = e->loan_pool = mbufpool_create("loan", 0, 0);
+	for (uint32_t k = 0; s->payload == ZERO_COPY && k < STOCK; k++)
+		e->stock[k] = rte_pktmbuf_alloc(e->data_pool);
 	e->domain = domain_create(env.secret);
 	e->engine = engine_create(e->domain, &env, &params, now_ns);
 	e->pd = iw_pd_create(e->domain);
 	e->memory = aligned_alloc(4096, 2 * MESSAGE);
 	e->cq = iw_cq_create(e->engine, 4 * DEPTH, NULL, NULL);
-	attr.send_cq = attr.recv_cq = e->cq;
-	e->qp = iw_qp_create(e->engine, e->pd, &attr, NULL);
+	depth.send_cq = depth.recv_cq = e->cq;
+	e->qp = iw_qp_create(e->engine, e->pd, &depth, NULL);
 	if (!e->memory || !e->qp)
 		die("no memory");
 	memset(e->memory, i + 1, 2 * MESSAGE);
-	e->mr = iw_mr_reg(e->pd, e->memory, 2 * MESSAGE, IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE, NULL);
+	e->mr = iw_mr_reg(
+		e->pd, e->memory, 2 * MESSAGE,
+		IW_LOCAL_WRITE | IW_REMOTE_READ | IW_REMOTE_WRITE | (s->payload == ZERO_COPY ? IW_ZERO_COPY : 0), NULL);
+}
+
+/* A NIC reads a frame of several segments together, and puts it into one of the receiver's.  Not counted: no engine
+ * does it. */
+static void
+read_together(struct end *to, struct rte_mbuf **frame)
+{
+	struct rte_mbuf *m = *frame, *one;
+
+	if (m->nb_segs == 1)
+		return;
+	if (to->taken == STOCK)
+		die("too many frames");
+	one = to->stock[to->taken++];
+	for (const struct rte_mbuf *seg = m; seg; seg = seg->next)
+		memcpy(rte_pktmbuf_append(one, seg->data_len), rte_pktmbuf_mtod(seg, void *), seg->data_len);
+	rte_pktmbuf_free(m);
+	*frame = one;
 }
 
 static void
@@ -130,7 +163,10 @@ turn(struct end *e, struct end *other)
 	engine_rx(e->engine, in, n, now_ns, NULL, NULL);
 	engine_tick(e->engine, now_ns);
 	engine_deliver(e->engine);
-	other->frames += engine_tx(e->engine, other->frame + other->frames, FRAMES - other->frames, now_ns);
+	n = other->frames;
+	other->frames += engine_tx(e->engine, other->frame + n, FRAMES - n, now_ns);
+	for (; n < other->frames; n++)
+		read_together(other, &other->frame[n]);
 	now_ns += TURN_NS;
 }
 
@@ -150,7 +186,7 @@ connect_ends(void)
 	if (iw_cm_listen(ends[1].engine, listener, &to, 8))
 		die("listen");
 	ends[0].id = iw_cm_create(ends[0].engine, on_event, &ends[0]);
-	if (iw_cm_connect(ends[0].engine, ends[0].id, &to, ends[0].qp, NULL))
+	if (iw_cm_connect(ends[0].engine, ends[0].id, &to, ends[0].qp, &attr))
 		die("connect");
 	for (uint32_t i = 0; i < 1000000 && !(ends[0].up && ends[1].up); i++)
 		turn_both();
@@ -262,12 +298,14 @@ destroy(struct end *e)
 	iw_domain_destroy(e->domain);
 	mbufpool_destroy(e->data_pool);
 	mbufpool_destroy(e->ctl_pool);
+	mbufpool_destroy(e->loan_pool);
 	free(e->memory);
 }
 
 static void
 run(const struct scenario *s, uint64_t n)
 {
+	attr.no_crc = s->payload != CRC;
 	for (int i = 0; i < 2; i++)
 		create(i, s);
 	connect_ends();
@@ -284,7 +322,8 @@ run(const struct scenario *s, uint64_t n)
 		die("the data is not there");
 	if (s->opcode == IW_WR_RDMA_READ && memcmp(ends[0].memory, ends[1].memory + MESSAGE, s->size) != 0)
 		die("the data is not there");
-	for (int i = 0; i < 2; i++)
+	/* What is left of the stock goes with the process: who gave it back would be counted. */
+	for (int i = 0; i < 2 && s->payload != ZERO_COPY; i++)
 		destroy(&ends[i]);
 }
 

@@ -51,6 +51,7 @@ struct iw_engine_params {
 	uint16_t rx_ring, tx_ring; /* descriptors; 0: 1024 */
 	bool rx_interrupts;        /* ask the port for them, for iw_engine_arm(); not all have them */
 	bool no_tso;               /* do not let the port cut frames into segments (TSO), where it can */
+	bool zero_copy;            /* send from memory with IW_ZERO_COPY without copying it, where the port can */
 	bool no_host_path;         /* do not answer ICMP echo by lwIP (it can serve one engine of a process) */
 	bool profile_datacenter;   /* RTO floor 5 ms, DCTCP: for switches that mark early, and both ends alike */
 	uint32_t fpdu_timeout_ms;  /* for an FPDU that a peer has begun to be finished, else its stream is reset; should
@@ -68,6 +69,17 @@ struct iw_engine_params {
  * -IW_E_NODEV, -IW_E_PORT, -IW_E_NOMEM, -IW_E_INVAL.  `why` (may be NULL) gets one line for the user. */
 struct iw_engine *iw_engine_create(struct iw_domain *domain, const struct iw_engine_params *params, int *err, char *why,
 				   size_t why_len);
+
+/* Whether it sends memory with IW_ZERO_COPY without copying it: asked for, and the port can. */
+bool iw_engine_zero_copy(const struct iw_engine *engine);
+
+/* Tells DPDK and every port that is there of memory that ports are to read by themselves, for IW_ZERO_COPY: what EAL
+ * gave out itself (rte_malloc() and the like) is known.  addr and len are multiples of the page size; the memory stays
+ * the caller's, and in place until it is taken back.  0; -IW_E_INVAL; -IW_E_BUSY: some of it is known already;
+ * -IW_E_PORT: a port cannot be given it; -IW_E_NOMEM.  Any thread, one at a time. */
+int iw_dma_map(void *addr, uint64_t len);
+/* Takes all of it back that one call told of.  -IW_E_INVAL: there is no such memory.  Any thread, one at a time. */
+int iw_dma_unmap(void *addr, uint64_t len);
 
 /* How the segments of a connection reach the engine that has it, on a port with several. */
 enum iw_steering {
@@ -169,6 +181,7 @@ struct iw_port_info {
 	bool link_up;          /* known of a started port only */
 	uint32_t link_mbps;    /* 0: unknown */
 	bool rx_cksum, tx_ip_cksum, tx_tcp_cksum, tso, multi_seg, rss;
+	bool zero_copy; /* known of a started port only */
 	uint16_t max_rx_queues, max_tx_queues;
 };
 int iw_port_info_get(uint16_t port_id, struct iw_port_info *info);

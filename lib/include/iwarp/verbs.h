@@ -57,8 +57,19 @@ enum iw_access {
 	IW_REMOTE_INVALIDATE = 1 << 3, /* the peer may take it back by a Send with Invalidate; only of what belongs to
 					  one stream: iw_mr_reg_qp(), fast registrations, windows */
 	IW_REMOTE_ATOMIC = 1 << 4,     /* peers may do atomics in it */
-	IW_MW_BIND = 1 << 5            /* windows may be bound to it; iw_mr_reg() and iw_mr_reg_iov() only */
+	IW_MW_BIND = 1 << 5,           /* windows may be bound to it; iw_mr_reg() and iw_mr_reg_iov() only */
+	IW_ZERO_COPY = 1 << 6 /* Sends and Writes may leave from it without being copied, see below; likewise */
 };
+
+/* IW_ZERO_COPY.  Where a stream has neither CRC nor markers, and the engine was made with `zero_copy` and its port can
+ * do it, payload of 1 KiB and more that lies in one piece is not copied: the port reads it by itself, and again when it
+ * is lost on the way.  Such a request completes when nobody will read its memory any more: the peer has acknowledged it
+ * (or TCP had to copy it, to send it again or in smaller pieces) and the port has let go; so later than others, by a
+ * round trip at least, and those behind it with it.  That holds for requests that are flushed, too: they may complete
+ * behind CLOSE, and a QP that is destroyed keeps its CQs and PD in use until then.  Everything else is copied, as ever,
+ * Read Responses always; IW_ZERO_COPY is no promise.  Who writes to such memory before the completion may send anything
+ * to the peer of that stream, or break the stream: never another one.  Ports must know the memory: it is DPDK's own, or
+ * iw_dma_map() was called for it. */
 
 /* A piece of memory. */
 struct iw_iov {
@@ -69,8 +80,8 @@ struct iw_iov {
 /* Registers [addr, addr+len) for the streams of pd (RFC 5040 §8.1); usable on every engine of the domain when
  * it returns.  The memory stays the caller's and must outlive the MR.  A length of 0 grants nothing.  Tagged
  * offsets on the wire are the addresses themselves.  Returns NULL and sets *err (when not NULL) to
- * -IW_E_INVAL (range wraps, unknown right, no memory named), -IW_E_STALE (pd) or -IW_E_NOMEM.  Any thread, one at a
- * time for each domain. */
+ * -IW_E_INVAL (range wraps, unknown right, no memory named), -IW_E_STALE (pd), -IW_E_NOMEM or -IW_E_NOTSUP
+ * (IW_ZERO_COPY: ports do not know the memory).  Any thread, one at a time for each domain. */
 struct iw_mr *iw_mr_reg(struct iw_pd *pd, void *addr, uint64_t len, uint32_t access, int *err);
 
 /* The same for n pieces of memory (a page list is one of equal pieces) that follow each other from the tagged offset
@@ -91,8 +102,8 @@ struct iw_mr *iw_mr_create_fast(struct iw_engine *engine, struct iw_pd *pd, uint
 
 /* Takes a registration of any kind back.  When it returns 0 no octet of the memory is read or written through it any
  * more: it waits for engines of the domain that another thread is polling at this moment, until that poll has ended.
- * Call it between polls, not from a handler of another engine.  -IW_E_BUSY: windows are bound to it; -IW_E_INVAL,
- * -IW_E_STALE.  Any thread, one at a time for each domain. */
+ * Call it between polls, not from a handler of another engine.  -IW_E_BUSY: windows are bound to it, or memory of it
+ * is being sent without a copy; -IW_E_INVAL, -IW_E_STALE.  Any thread, one at a time for each domain. */
 int iw_mr_dereg(struct iw_mr *mr);
 
 /* A look for a mistake of ours, not of a peer's (RFC 5042 §6.3.6): how many pieces of memory are open to peers by two
@@ -249,8 +260,8 @@ struct iw_terminate {
 struct iw_qp *iw_qp_create(struct iw_engine *engine, struct iw_pd *pd, const struct iw_qp_attr *attr, int *err);
 
 /* Destroys it from any state and from inside any handler.  Work requests not yet completed complete as
- * flushed; their completions stay readable.  A stream that uses it is reset and its id gets CLOSE.  -IW_E_INVAL,
- * -IW_E_STALE. */
+ * flushed (IW_ZERO_COPY: when their memory is free); their completions stay readable.  A stream that uses it is reset
+ * and its id gets CLOSE.  -IW_E_INVAL, -IW_E_STALE. */
 int iw_qp_destroy(struct iw_qp *qp);
 
 /* Moves it to ERROR: everything posted is flushed, a stream that uses it is reset.  -IW_E_INVAL, -IW_E_STALE. */
@@ -393,10 +404,11 @@ struct iw_recv_wr {
  * atomic with an ORD of 0), -IW_E_TOOBIG (inline or more than 4 GiB - 1, more pieces than the registration takes),
  * -IW_E_STALE (QP, registration, window), -IW_E_PD (of another PD), -IW_E_BUSY (that registration is in a request
  * already). A request that was posted completes exactly once, in posting order.  A Send, Write or Immediate Data
- * completes when its data was taken over by TCP (the buffer may be reused); a Read or atomic when its data is in place.
- * One that names memory that is not registered for it fails when its turn comes, and the stream with it (RFC 5040
- * §7.1); a LOCAL_INV, FAST_REG or BIND_MW that cannot be carried out fails alone, with IW_WC_LOC_QP_OP_ERR or
- * IW_WC_MW_BIND_ERR, and so does a READ_INV whose STag is not valid.  The QP's posting thread only. */
+ * completes when its data was taken over by TCP (the buffer may be reused; IW_ZERO_COPY: when it may be); a Read or
+ * atomic when its data is in place. One that names memory that is not registered for it fails when its turn comes, and
+ * the stream with it (RFC 5040 §7.1); a LOCAL_INV, FAST_REG or BIND_MW that cannot be carried out fails alone, with
+ * IW_WC_LOC_QP_OP_ERR or IW_WC_MW_BIND_ERR, and so does a READ_INV whose STag is not valid.  The QP's posting thread
+ * only. */
 int iw_post_send(struct iw_qp *qp, const struct iw_send_wr *wr, const struct iw_send_wr **bad);
 
 /* As above for receives; allowed in IDLE and RTS.  -IW_E_INVAL also: the QP takes its receives from an SRQ. */

@@ -96,6 +96,8 @@ test_letters(void **state)
 			  &o));
 	assert_true(o.size == 8 && o.iters == 9 && o.qps == 2 && o.tx_depth == 7 && o.rx_depth == 6 && o.cq_mod == 5 &&
 		    o.post_list == 4 && o.inline_size == 3 && o.seconds == 2 && o.no_peak && o.all_sizes);
+	assert_true(parse("--no-crc --zero_copy", &o));
+	assert_true(o.host.zero_copy && o.no_crc);
 	/* Never more unsignalled than fit. */
 	assert_true(parse("-t 4", &o));
 	assert_int_equal(o.cq_mod, 4);
@@ -186,6 +188,7 @@ test_errors(void **state)
 	} cases[] = {
 		{"--wrong", "--wrong: unknown option"},
 		{"-s", "-s: unknown option, or its value is missing"},
+		{"--zero_copy", "--zero_copy: only with --no-crc"},
 		{"--verb cas", "--verb cas: write, read, send, write-imm or atomic"},
 		{"--test rate", "--test rate: bw, lat or conn"},
 		{"-s 0", "-s 0"},

@@ -224,7 +224,7 @@ test_bad_arguments(void **state)
 	assert_int_equal(err, -IW_E_INVAL);
 	assert_null(iw_mr_reg(f.pd, f.mem, UINT64_MAX, 0, &err));
 	assert_int_equal(err, -IW_E_INVAL);
-	assert_null(iw_mr_reg(f.pd, f.mem, 1, 1 << 6, &err));
+	assert_null(iw_mr_reg(f.pd, f.mem, 1, 1 << 7, &err));
 	assert_int_equal(err, -IW_E_INVAL);
 	assert_null(iw_mr_reg(f.pd, f.mem, 1, IW_REMOTE_INVALIDATE, &err)); /* S17 */
 	assert_int_equal(err, -IW_E_INVAL);

@@ -211,7 +211,7 @@ test_grown_frame(void **state)
 {
 	struct bytes b = hex(TCP);
 	struct net_route r = route_to(0x0a000002);
-	struct net_tso tso = {.segments = 3, .octets = 150, .segsz = 100};
+	struct net_tso tso = {.mbufs = 3, .octets = 150, .segsz = 100};
 	struct net_head head;
 	struct rte_mbuf *m;
 
@@ -226,9 +226,9 @@ test_grown_frame(void **state)
 	rx_hex(OURS PEER "0806" ARP_REQUEST PEER PEER_IP "000000000000" OUR_IP);
 	rte_pktmbuf_free(drain_one());
 	m = packet(pool, b.b, 120);
-	tso.more = packet(pool, b.b, 100);
-	tso.more->next = packet(pool, b.b, 50);
 	assert_int_equal(net_tx_first(net, m, &r, NET_PROTO_TCP, 0, now, &head), 0);
+	m->next = packet(pool, b.b, 100);
+	m->next->next = packet(pool, b.b, 50);
 	net_tx_grow(m, &head, &tso);
 	assert_ptr_equal(drain_one(), m);
 	assert_int_equal(m->nb_segs, 3);

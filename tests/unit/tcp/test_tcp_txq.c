@@ -145,6 +145,143 @@ test_chained_by_the_port(void **state)
 	close_queue();
 }
 
+static void
+assert_content(const struct tcp_txq_rec *rec)
+{
+	struct rte_mbuf *m = tcp_txq_stamp(&p, (struct tcp_txq_rec *)(uintptr_t)rec);
+
+	assert_int_equal(m->data_len, rec->len);
+	for (uint32_t i = 0; i < rec->len; i++)
+		assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[i], (uint8_t)(rec->seq + i));
+	rte_pktmbuf_free(m);
+}
+
+/* In each of the states that a record can have. */
+/* A record whose payload lies in three mbufs, the middle one in memory that is not the pool's, each octet its place. */
+static uint8_t lent[100];
+static uint32_t lent_freed;
+
+static void
+give_back(void *addr, void *opaque)
+{
+	assert_ptr_equal(addr, lent);
+	++*(uint32_t *)opaque;
+}
+
+static struct tcp_txq_rec *
+append_chain(struct rte_mbuf_ext_shared_info *shared)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(data_pool), *ext = rte_pktmbuf_alloc(ctl_pool);
+	uint8_t *d = (uint8_t *)rte_pktmbuf_append(m, 30), *end;
+
+	m->next = ext;
+	ext->next = rte_pktmbuf_alloc(ctl_pool);
+	end = (uint8_t *)rte_pktmbuf_append(ext->next, 8);
+	for (uint32_t i = 0; i < 138; i++)
+		*(i < 30 ? d + i : i < 130 ? lent + i - 30 : end + i - 130) = (uint8_t)(q.end + i);
+	*shared = (struct rte_mbuf_ext_shared_info){.free_cb = give_back, .fcb_opaque = &lent_freed, .refcnt = 1};
+	rte_pktmbuf_attach_extbuf(ext, lent, 0, sizeof(lent), shared);
+	ext->data_len = sizeof(lent);
+	m->nb_segs = 3;
+	m->pkt_len = 138;
+	lent_freed = 0;
+	return tcp_txq_append(&q, &p, m, 0);
+}
+
+/* D20, D21 for a record of several mbufs: in place where nobody else has one of them; its memory is let go with the
+ * last reference, and not before. */
+static void
+test_chain_is_stamped_in_place(void **state)
+{
+	struct rte_mbuf_ext_shared_info shared;
+	struct tcp_txq_delta d = {0};
+	struct tcp_txq_rec *rec;
+	struct rte_mbuf *m;
+
+	(void)state;
+	open_queue(4, 5);
+	rec = append_chain(&shared);
+	assert_int_equal(rec->len, 138);
+	for (uint32_t i = 0; i < 3; i++) {
+		m = tcp_txq_stamp(&p, rec);
+		assert_true(m == rec->m && m->nb_segs == 3 && m->pkt_len == 138 && m->data_len == 30);
+		assert_true(m->ol_flags == 0 && !tcp_txq_last_seg(rec)->next);
+		transmit(m, 5);
+		tcp_txq_last_seg(rec)->next = m; /* as in a frame that the port cuts up */
+		for (struct rte_mbuf *s = m; rte_mbuf_refcnt_read(s) == 2; s = s->next)
+			rte_pktmbuf_free_seg(s);
+	}
+	assert_int_equal(p.copies, 0);
+	m = tcp_txq_stamp(&p, rec);
+	tcp_txq_sent(&q, rec, 1);
+	tcp_txq_ack(&q, &p, 5 + 138, &d); /* the port still has it */
+	assert_int_equal(lent_freed, 0);
+	rte_pktmbuf_free(m);
+	assert_int_equal(lent_freed, 1);
+	close_queue();
+}
+
+/* D20: somebody has one of its mbufs, be it the last: a copy takes its place, in one mbuf. */
+static void
+test_shared_chain_is_copied(void **state)
+{
+	struct rte_mbuf_ext_shared_info shared;
+	struct tcp_txq_rec *rec;
+	struct rte_mbuf *held, *m;
+
+	(void)state;
+	for (uint32_t which = 0; which < 3; which++) {
+		open_queue(4, 5);
+		rec = append_chain(&shared);
+		held = rec->m;
+		for (uint32_t i = 0; i < which; i++)
+			held = held->next;
+		rte_mbuf_refcnt_update(held, 1);
+		mbufpool_set_fuse(data_pool, 1);
+		assert_null(tcp_txq_stamp(&p, rec));
+		assert_int_equal(rec->segs, 3);
+		m = tcp_txq_stamp(&p, rec);
+		assert_true(m == rec->m && m->nb_segs == 1 && m->pkt_len == 138 && p.copies == 1);
+		assert_content(rec);
+		assert_int_equal(lent_freed, which != 1);
+		rte_pktmbuf_free_seg(held);
+		assert_int_equal(lent_freed, 1);
+		rte_pktmbuf_free(m);
+		close_queue();
+	}
+}
+
+/* D21: probes and slices from wherever they lie; what is cut up is copied, and the memory is let go. */
+static void
+test_chain_is_cut(void **state)
+{
+	struct rte_mbuf_ext_shared_info shared;
+	struct tcp_txq_rec *rec;
+	struct rte_mbuf *m;
+	uint16_t sum;
+
+	(void)state;
+	for (uint32_t at = 1; at < 138; at++) {
+		open_queue(4, 5);
+		rec = append_chain(&shared);
+		m = tcp_txq_slice(&p, rec, at, 138 - at < 40 ? 138 - at : 40, &sum);
+		for (uint32_t i = 0; i < m->data_len; i++)
+			assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[i], 5 + at + i);
+		assert_int_equal(sum, rte_raw_cksum(rte_pktmbuf_mtod(m, void *), m->data_len));
+		rte_pktmbuf_free(m);
+		mbufpool_set_fuse(data_pool, 1);
+		assert_int_equal(tcp_txq_split(&q, &p, rec, at), -IW_E_NOMEM);
+		assert_int_equal(lent_freed, 0);
+		assert_int_equal(tcp_txq_split(&q, &p, rec, at), 0);
+		assert_int_equal(lent_freed, 1);
+		assert_true(rec->len == at && tcp_txq_next(&q, rec)->len == 138 - at);
+		assert_content(rec);
+		assert_content(tcp_txq_next(&q, rec));
+		audit();
+		close_queue();
+	}
+}
+
 /* D20: only the record holds it: the same mbuf, stamped again in place. */
 static void
 test_D20_not_shared_is_stamped_in_place(void **state)
@@ -236,18 +373,6 @@ test_D21_slice(void **state)
 }
 
 static void
-assert_content(const struct tcp_txq_rec *rec)
-{
-	struct rte_mbuf *m = tcp_txq_stamp(&p, (struct tcp_txq_rec *)(uintptr_t)rec);
-
-	assert_int_equal(m->data_len, rec->len);
-	for (uint32_t i = 0; i < rec->len; i++)
-		assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[i], (uint8_t)(rec->seq + i));
-	rte_pktmbuf_free(m);
-}
-
-/* In each of the states that a record can have. */
-static void
 test_D21_split(void **state)
 {
 	(void)state;
@@ -329,6 +454,9 @@ main(void)
 		cmocka_unit_test(test_sum_is_taken_over),
 		cmocka_unit_test(test_syn_and_fin_take_one_number),
 		cmocka_unit_test(test_chained_by_the_port),
+		cmocka_unit_test(test_chain_is_stamped_in_place),
+		cmocka_unit_test(test_shared_chain_is_copied),
+		cmocka_unit_test(test_chain_is_cut),
 		cmocka_unit_test(test_D20_not_shared_is_stamped_in_place),
 		cmocka_unit_test(test_D20_shared_is_copied_and_replaced),
 		cmocka_unit_test(test_D21_slice),
