@@ -137,6 +137,7 @@ test_destroy_with_work_under_way(void **state)
 	for (int i = 0; i < 2; i++) {
 		mbufpool_destroy(sim.host[i].data_pool);
 		mbufpool_destroy(sim.host[i].ctl_pool);
+		mbufpool_destroy(sim.host[i].loan_pool);
 	}
 }
 
