@@ -94,7 +94,7 @@ static uint32_t
 rx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 {
 	struct rte_mbuf *m[PORT_BURST];
-	uint32_t n = port_rx(&p->port, m, p->port.turn);
+	uint32_t n = port_rx(&p->port, m, PORT_BURST);
 
 	if (n > 0)
 		port_engine_rx(e, p, m, n, now_ns);

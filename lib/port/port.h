@@ -14,10 +14,9 @@
 
 #define PORT_BURST 64
 #define PORT_BACKLOG 256
-/* What one turn receives or sends is gone through more than once (sum, CRC, copy, headers): it is to stay in the second
- * cache meanwhile, and what is sent should be under way while the rest is made. */
+/* What a turn sends: the peer works on it while the next is made, and it is in the cache when it gets its headers. */
 #define PORT_TURN_OCTETS (128u << 10)
-#define PORT_TURN_LEAST 16u
+#define PORT_TURN_LEAST 16u /* frames */
 /* A driver that takes nothing for so long will never take the frame at the front. */
 #define PORT_STUCK_NS UINT64_C(200000000)
 
@@ -37,7 +36,7 @@ struct rte_ring;
 
 struct port {
 	uint16_t id, queue;
-	uint16_t turn;     /* frames of one turn */
+	uint16_t turn;     /* frames that one turn sends at most */
 	uint16_t tag_room; /* octets of a tag that the driver counts as payload */
 	bool started_here;
 	bool lends;           /* sends frames whose payload is the user's memory */

@@ -255,7 +255,7 @@ static uint32_t
 rx_queue(struct iw_engine *e, struct port_engine *p, uint32_t queue, uint64_t now_ns)
 {
 	struct rte_mbuf *m[PORT_BURST];
-	uint32_t n = port_rx_queue(&p->port, (uint16_t)(p->team->first_queue + queue), m, p->port.turn), kept;
+	uint32_t n = port_rx_queue(&p->port, (uint16_t)(p->team->first_queue + queue), m, PORT_BURST), kept;
 
 	if (n == 0)
 		return 0;
