@@ -115,6 +115,8 @@ engine_deadline(const struct iw_engine *e)
 {
 	uint64_t at = iw_time_min(net_deadline(e->net), tcp_deadline(e->tcp));
 
+	if (!net_tx_is_empty(e->net))
+		return 0;
 	return iw_time_min(at, iw_time_min(rdmap_deadline(e->rdmap), cm_deadline(e->cm)));
 }
 

@@ -75,7 +75,7 @@ uint64_t engine_deadline(const struct iw_engine *e);
 static inline bool
 engine_is_idle(const struct iw_engine *e)
 {
-	return tcp_is_idle(e->tcp) && rdmap_is_idle(e->rdmap);
+	return tcp_is_idle(e->tcp) && rdmap_is_idle(e->rdmap) && net_tx_is_empty(e->net);
 }
 
 /* The time for a call of the user's. */

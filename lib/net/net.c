@@ -88,6 +88,12 @@ net_tx_space(const struct net *net)
 	return outq_space(&net->outq);
 }
 
+bool
+net_tx_is_empty(const struct net *net)
+{
+	return outq_count(&net->outq) == 0;
+}
+
 uint32_t
 net_drain(struct net *net, struct rte_mbuf **out, uint32_t max)
 {

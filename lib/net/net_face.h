@@ -147,6 +147,7 @@ uint32_t net_pseudo_sum(const struct net *net, const struct iw_addr *src, const 
 
 /* Free places in the queue of frames to be sent. */
 uint32_t net_tx_space(const struct net *net);
+bool net_tx_is_empty(const struct net *net);
 
 /* Takes up to max frames; the caller owns them. */
 uint32_t net_drain(struct net *net, struct rte_mbuf **out, uint32_t max);

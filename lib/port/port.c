@@ -317,7 +317,6 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 	}
 	if (params->zero_copy)
 		decide_lending(p, params, &info, conf.txmode.offloads, queues, why, why_len);
-	p->turn = (uint16_t)RTE_MAX(PORT_TURN_LEAST, RTE_MIN(PORT_TURN_OCTETS / RTE_MAX(nif->mtu, 1), PORT_BURST));
 	return 0;
 }
 

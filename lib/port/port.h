@@ -14,9 +14,6 @@
 
 #define PORT_BURST 64
 #define PORT_BACKLOG 256
-/* What a turn sends: the peer works on it while the next is made, and it is in the cache when it gets its headers. */
-#define PORT_TURN_OCTETS (128u << 10)
-#define PORT_TURN_LEAST 16u /* frames */
 /* A driver that takes nothing for so long will never take the frame at the front. */
 #define PORT_STUCK_NS UINT64_C(200000000)
 
@@ -36,7 +33,6 @@ struct rte_ring;
 
 struct port {
 	uint16_t id, queue;
-	uint16_t turn;     /* frames that one turn sends at most */
 	uint16_t tag_room; /* octets of a tag that the driver counts as payload */
 	bool started_here;
 	bool lends;           /* sends frames whose payload is the user's memory */
@@ -70,11 +66,11 @@ bool port_is_up(const struct port *p);
 uint32_t port_rx(struct port *p, struct rte_mbuf **m, uint32_t max);
 uint32_t port_rx_queue(struct port *p, uint16_t queue, struct rte_mbuf **m, uint32_t max);
 
-/* New frames that there is a place for in this turn. */
+/* Places left for port_tx(). */
 static inline uint32_t
 port_tx_space(const struct port *p)
 {
-	return RTE_MIN(PORT_BACKLOG - p->n_backlog, p->turn);
+	return PORT_BACKLOG - p->n_backlog;
 }
 
 /* Where new frames go before port_tx_flush(): at most port_tx_space() of them. */

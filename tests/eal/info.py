@@ -55,7 +55,7 @@ def kernel_interface(app):
         mac = pathlib.Path(f"/sys/class/net/{wire.names[0]}/address").read_text().strip()
         said = ask(app, wire.vdev(0))
         expect(said, name="net_af_packet0", MAC=mac, receive="checksum check no, RSS no, up to 1 queues",
-               transmit="IP checksum no, TCP checksum no, TSO no, multi-segment yes, up to 1 queues")
+               transmit="IP checksum no, TCP checksum no, TSO no, multi-segment yes, zero copy yes, up to 1 queues")
         assert said["MTU"].startswith("1500") and said["link"].startswith("up"), said
     finally:
         wire.close()

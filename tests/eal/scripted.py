@@ -201,17 +201,16 @@ def serve_round(peer, stag=0x77):
     first, payload = peer.message()
     while first.opcode == mpa.WRITE and not payload:  # RTR; and what is to wake a peer that is slow to answer
         first, payload = peer.message()
-    msn = first.msn
     to, rkey, size = struct.unpack(">QII", payload)
     peer.say(mpa.read_request(serve_round.reads, (stag, 0), size, (rkey, to)))
     answer, data = peer.message()
     assert (answer.opcode, answer.stag, len(data)) == (mpa.READ_RESP, stag, size)
     assert data.startswith(b"rdma-ping-")
-    peer.say(mpa.send(msn, bytes(16)))
+    peer.say(mpa.send(1, bytes(16)))
     _, payload = peer.message()
     to, rkey, size = struct.unpack(">QII", payload)
     peer.say(mpa.tagged(mpa.WRITE, rkey, to, data[:5], False), mpa.tagged(mpa.WRITE, rkey, to + 5, data[5:]),
-             mpa.send(msn + 1, bytes(16)))
+             mpa.send(2, bytes(16)))
 
 
 def client_case(pair, app, listener, answer, before=0, *options):

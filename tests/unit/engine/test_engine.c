@@ -150,6 +150,10 @@ test_abort_tells_the_peer(void **state)
 	pair_init(&pair, &sim, NULL);
 	assert_true(pair_connect(&pair, 5 * IW_SEC));
 	engine_abort(sim.host[0].engine);
+	/* The RST waits in net's queue: that is work, whether or not anything else comes. */
+	assert_false(net_tx_is_empty(sim.host[0].engine->net));
+	assert_false(engine_is_idle(sim.host[0].engine));
+	assert_int_equal(engine_deadline(sim.host[0].engine), 0);
 	sim_run(&sim, 10 * IW_MS);
 	assert_true(pair.end[1].closed);
 	assert_int_equal(pair.end[1].last.type, IW_CM_CLOSE);
