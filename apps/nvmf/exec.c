@@ -56,12 +56,8 @@ exec_disk_done(struct request *req)
 void
 exec_pad(char *to, size_t len, const char *text)
 {
-	size_t n = strlen(text);
-
-	if (n > len)
-		n = len;
-	memcpy(to, text, n);
-	memset(to + n, ' ', len - n);
+	for (size_t i = 0; i < len; i++)
+		to[i] = *text ? *text++ : ' ';
 }
 
 static uint8_t
