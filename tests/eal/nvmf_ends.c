@@ -265,6 +265,26 @@ nvmf_ends_call(struct initiator *i, struct nvme_command c, const void *data, uin
 	return r.status;
 }
 
+struct nvme_command
+nvmf_ends_shutdown(void)
+{
+	return (struct nvme_command){.opcode = nvme_admin_fabrics,
+				     .nsid = nvme_fabrics_type_property_set,
+				     .cdw11 = PROP_CC,
+				     .cdw12 = 1u | 1u << 14 | 6u << 16 | 4u << 20};
+}
+
+uint64_t
+nvmf_ends_shst(void)
+{
+	struct nvme_command get = {
+		.opcode = nvme_admin_fabrics, .cid = 1, .nsid = nvme_fabrics_type_property_get, .cdw11 = PROP_CSTS};
+	uint64_t csts;
+
+	assert_int_equal(nvmf_ends_call(&ends.admin, get, NULL, 0, &csts), 0);
+	return csts & CSTS_SHST;
+}
+
 int
 nvmf_ends_send_raw(struct initiator *i, const uint8_t *raw, uint32_t len)
 {

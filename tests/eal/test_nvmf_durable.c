@@ -193,17 +193,8 @@ test_zeroes_by_writing(void **state)
 static uint64_t
 shut_down(uint16_t *status)
 {
-	struct nvme_command set = {.opcode = nvme_admin_fabrics,
-				   .nsid = nvme_fabrics_type_property_set,
-				   .cdw11 = PROP_CC,
-				   .cdw12 = 1u | 1u << 14 | 6u << 16 | 4u << 20};
-	struct nvme_command get = {
-		.opcode = nvme_admin_fabrics, .nsid = nvme_fabrics_type_property_get, .cdw11 = PROP_CSTS};
-	uint64_t csts;
-
-	*status = nvmf_ends_call(&ends.admin, set, NULL, 0, NULL);
-	assert_int_equal(nvmf_ends_call(&ends.admin, get, NULL, 0, &csts), 0);
-	return csts & CSTS_SHST;
+	*status = nvmf_ends_call(&ends.admin, nvmf_ends_shutdown(), NULL, 0, NULL);
+	return nvmf_ends_shst();
 }
 
 /* Each namespace is flushed before the shutdown is complete; it is not when one of them could not be. */

@@ -5,10 +5,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "iw_time.h"
 #include "oracle.h"
 
 #define GUARD 4096
@@ -182,4 +184,15 @@ victim_fini(struct victim *v)
 		assert_int_equal(iw_mr_dereg(v->recv_mr), 0);
 	assert_int_equal(iw_cq_destroy(v->cq), 0);
 	assert_int_equal(iw_pd_destroy(v->pd), 0);
+}
+
+void
+victim_close(struct victim *v)
+{
+	struct sim *s = v->sim;
+
+	victim_fini(v);
+	sim_run(s, 200 * IW_SEC);
+	sim_fini(s);
+	free(s);
 }

@@ -50,6 +50,8 @@ void victim_listen(struct victim *v);
 uint32_t victim_connect(struct victim *v, uint32_t host, uint16_t port);
 /* Destroys all that it has made. */
 void victim_fini(struct victim *v);
+/* The end of a test: the victim, then its simulator, which lies on the heap, when TIME_WAIT is over, too. */
+void victim_close(struct victim *v);
 /* Takes its completions. */
 void victim_reap(struct victim *v);
 

@@ -76,10 +76,7 @@ close_world(void)
 	for (uint32_t i = 0; i < SLOW; i++)
 		raw_close(&slow[i]);
 	assert_int_equal(iw_mr_dereg(mr), 0);
-	victim_fini(&v);
-	sim_run(s, 200 * IW_SEC);
-	sim_fini(s);
-	free(s);
+	victim_close(&v);
 }
 
 /* An FPDU of 64 KiB is announced, and some octets of it come. */

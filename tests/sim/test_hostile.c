@@ -48,10 +48,7 @@ close_world(void)
 	if (control.sim)
 		pair_unharmed(&control);
 	control.sim = NULL;
-	victim_fini(&v);
-	sim_run(s, 200 * IW_SEC);
-	sim_fini(s);
-	free(s);
+	victim_close(&v);
 }
 
 static int

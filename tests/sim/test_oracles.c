@@ -46,10 +46,7 @@ static void
 end(void)
 {
 	raw_close(&r);
-	victim_fini(&v);
-	sim_run(s, 200 * IW_SEC);
-	sim_fini(s);
-	free(s);
+	victim_close(&v);
 }
 
 static void
