@@ -10,11 +10,15 @@ import sys
 RESERVED = pathlib.Path("/proc/sys/vm/nr_hugepages")
 
 
-def free_mib():
-    """Of the size that EAL takes first; 0 where there are none."""
+def look():
+    """Free ones of the size that EAL takes first, and KiB of each; 0 where there are none."""
     values = dict(line.split(":", 1) for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
-    pages, size = (values.get(name, "0").split()[0] for name in ("HugePages_Free", "Hugepagesize"))
-    return int(pages) * int(size) // 1024
+    return tuple(int(values.get(name, "0").split()[0]) for name in ("HugePages_Free", "Hugepagesize"))
+
+
+def free_mib():
+    pages, size = look()
+    return pages * size // 1024
 
 
 def eal_arguments(mib):
@@ -24,10 +28,14 @@ def eal_arguments(mib):
 @contextlib.contextmanager
 def reserved(mib):
     """So many MiB are free while the block runs, where we may ask for them and memory is there; then as before."""
+    free, size = look()
+    if not size:
+        yield
+        return
     before = int(RESERVED.read_text())
-    if os.geteuid() == 0 and free_mib() < mib:
+    if os.geteuid() == 0 and free * size < mib * 1024:
         with contextlib.suppress(OSError):
-            RESERVED.write_text(str(before + mib // 2))
+            RESERVED.write_text(str(before + -(-mib * 1024 // size)))
     try:
         yield
     finally:
