@@ -15,6 +15,8 @@
 	 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM)
 #define ETHERNET (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 #define TSO_MAX 64 /* segments of one frame */
+#define TURN_OCTETS (128u << 10)
+#define TURN_FRAMES 16u /* at least */
 
 static int
 fail(char *why, size_t len, int err, const char *what, uint16_t port, int code)
@@ -314,6 +316,7 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 		port_close(p);
 		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);
 	}
+	p->turn = (uint16_t)RTE_MAX(TURN_OCTETS / nif->mtu, TURN_FRAMES);
 	if (params->zero_copy)
 		decide_lending(p, params, &info, conf.txmode.offloads, queues, why, why_len);
 	return 0;

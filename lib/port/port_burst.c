@@ -39,21 +39,21 @@ drop_stuck(struct port *p, uint64_t now_ns)
 	p->stuck_since = 0;
 }
 
-void
+uint32_t
 port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
 {
 	uint32_t n;
 
 	p->n_backlog += added;
 	if (p->n_backlog == 0)
-		return;
+		return 0;
 	n = p->via ? rte_ring_enqueue_burst(p->via, (void **)p->backlog, p->n_backlog, NULL)
 		   : rte_eth_tx_burst(p->id, p->queue, p->backlog, (uint16_t)p->n_backlog);
 	p->n.tx_frames += n;
 	p->n_backlog -= n;
 	if (p->n_backlog == 0) {
 		p->stuck_since = 0;
-		return;
+		return n;
 	}
 	p->n.tx_backlogged++;
 	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(struct rte_mbuf *));
@@ -61,6 +61,7 @@ port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
 		p->stuck_since = 0;
 	else
 		drop_stuck(p, now_ns);
+	return n;
 }
 
 void
