@@ -79,7 +79,7 @@ void
 ddp_rx_copy(const struct mpa_fpdu *f, const struct ddp_place *place)
 {
 	const struct iw_view *v = f->views;
-	uint32_t off = f->off + MPA_HDR_LENGTH_LEN + f->ddp.hdr_len;
+	uint32_t off = f->off + FPDU_HDR_LENGTH_LEN + f->ddp.hdr_len;
 	uint32_t left = ddp_rx_payload_len(f);
 
 	if (place->n == 1 && !place->piece[0].map && place->piece[0].len == left && iw_len_fits(off, left, v->len)) {

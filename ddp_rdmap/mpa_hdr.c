@@ -26,7 +26,7 @@ startup_key(bool reply)
 static uint32_t
 mulpdu(uint32_t emss, uint32_t markers)
 {
-	uint32_t overhead = MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + emss % 4 + markers * MPA_HDR_MARKER_LEN;
+	uint32_t overhead = FPDU_HDR_LENGTH_LEN + FPDU_HDR_CRC_LEN + emss % 4 + markers * MPA_HDR_MARKER_LEN;
 
 	if (emss < MPA_HDR_MULPDU_MIN + overhead)
 		return MPA_HDR_MULPDU_MIN;

@@ -9,34 +9,12 @@
 #include <string.h>
 
 #include "cursor.h"
+#include "fpdu_hdr.h"
 
-/* ---- FPDU (RFC 5044 §4.1): ULPDU_Length 2, ULPDU, pad 0..3, CRC 4 ---- */
+/* ---- What fits into an FPDU ---- */
 
-#define MPA_HDR_LENGTH_LEN 2     /* octets of the ULPDU_Length field */
-#define MPA_HDR_CRC_LEN 4        /* octets of the CRC field */
 #define MPA_HDR_MULPDU_MIN 128   /* RFC 5044 §3 */
 #define MPA_HDR_MULPDU_MAX 64768 /* binds the sender only: a receiver takes up to 65535 */
-
-/* Pad octets behind an ULPDU of that many octets. */
-static inline uint32_t
-mpa_hdr_pad(uint32_t ulpdu)
-{
-	return -(ulpdu + MPA_HDR_LENGTH_LEN) & 3;
-}
-
-/* Octets on the wire of an FPDU with that ULPDU: a multiple of 4. */
-static inline uint32_t
-mpa_hdr_fpdu_len(uint32_t ulpdu)
-{
-	return MPA_HDR_LENGTH_LEN + ulpdu + mpa_hdr_pad(ulpdu) + MPA_HDR_CRC_LEN;
-}
-
-/* Octets that the CRC covers: from ULPDU_Length to the last pad octet.  The CRC field stands at this offset. */
-static inline uint32_t
-mpa_hdr_crc_off(uint32_t ulpdu)
-{
-	return MPA_HDR_LENGTH_LEN + ulpdu + mpa_hdr_pad(ulpdu);
-}
 
 /* The largest ULPDU that leaves an FPDU in one segment of emss octets (after the TCP options that are really
  * sent), RFC 5044 §4.5: emss - (6 + emss mod 4), never below 128 nor above 64768. */
@@ -73,36 +51,6 @@ mpa_hdr_marker_gap(uint32_t gap, uint32_t octets)
  */
 uint16_t mpa_hdr_marker_parse(const uint8_t *p);
 void mpa_hdr_marker_emit(uint8_t *p, uint16_t fpduptr);
-
-/* The ULPDU_Length field: 2 octets. */
-static inline uint16_t
-mpa_hdr_length_parse(const uint8_t *p)
-{
-	return iw_be16(p);
-}
-
-static inline void
-mpa_hdr_length_emit(uint8_t *p, uint16_t ulpdu)
-{
-	iw_be16_put(p, ulpdu);
-}
-
-/* The CRC field: 4 octets, the final value of iw_crc32c_final(), least significant octet first (§4.4). */
-static inline uint32_t
-mpa_hdr_crc_parse(const uint8_t *p)
-{
-	uint32_t value;
-
-	memcpy(&value, p, sizeof(value));
-	return le32toh(value);
-}
-
-static inline void
-mpa_hdr_crc_emit(uint8_t *p, uint32_t value)
-{
-	value = htole32(value);
-	memcpy(p, &value, sizeof(value));
-}
 
 /* ---- Start-up frames (RFC 5044 §7.1.1, RFC 6581 §6, §9) ---- */
 

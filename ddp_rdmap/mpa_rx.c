@@ -54,17 +54,17 @@ static uint32_t
 fpdu_len(const struct iw_qp *qp, struct mpa_fpdu *f, uint32_t left)
 {
 	uint32_t lead = qp->rx_markers && qp->rx_gap == 0 ? MPA_HDR_MARKER_LEN : 0, octets;
-	uint8_t len[MPA_HDR_LENGTH_LEN];
+	uint8_t len[FPDU_HDR_LENGTH_LEN];
 
 	if (left < FPDU_MIN + lead)
 		return FPDU_MIN + lead;
 	if (f->views->len - f->off >= lead + sizeof(len)) {
-		f->ulpdu_len = mpa_hdr_length_parse(iw_view_data(f->views) + f->off + lead);
+		f->ulpdu_len = fpdu_hdr_length_parse(iw_view_data(f->views) + f->off + lead);
 	} else {
 		iw_view_copy(f->views, f->n, f->off + lead, len, sizeof(len));
-		f->ulpdu_len = mpa_hdr_length_parse(len);
+		f->ulpdu_len = fpdu_hdr_length_parse(len);
 	}
-	octets = mpa_hdr_fpdu_len(f->ulpdu_len);
+	octets = fpdu_hdr_len(f->ulpdu_len);
 	return qp->rx_markers ? octets + MPA_HDR_MARKER_LEN * mpa_hdr_markers(qp->rx_gap, octets) : octets;
 }
 
@@ -79,28 +79,28 @@ static bool
 open_fast(struct mpa_fpdu *f, bool crc)
 {
 	const uint8_t *p = iw_view_data(f->views) + f->off;
-	uint32_t n = mpa_hdr_crc_off(f->ulpdu_len);
+	uint32_t n = fpdu_hdr_crc_off(f->ulpdu_len);
 
-	f->head = p + MPA_HDR_LENGTH_LEN;
+	f->head = p + FPDU_HDR_LENGTH_LEN;
 	f->head_len = f->ulpdu_len;
-	if (crc && f->views->has_crc && is_whole_view(f, n + MPA_HDR_CRC_LEN))
+	if (crc && f->views->has_crc && is_whole_view(f, n + FPDU_HDR_CRC_LEN))
 		return f->views->crc == IW_CRC32C_SEALED;
-	return !crc || iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, n)) == mpa_hdr_crc_parse(p + n);
+	return !crc || iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, n)) == fpdu_hdr_crc_parse(p + n);
 }
 
 static bool
 open_slow(struct mpa_fpdu *f, bool crc)
 {
-	uint32_t n = mpa_hdr_crc_off(f->ulpdu_len);
-	uint8_t got[MPA_HDR_CRC_LEN];
+	uint32_t n = fpdu_hdr_crc_off(f->ulpdu_len);
+	uint8_t got[FPDU_HDR_CRC_LEN];
 
 	f->head_len = iw_len_min(f->ulpdu_len, MPA_FPDU_HEAD);
-	iw_view_copy(f->views, f->n, f->off + MPA_HDR_LENGTH_LEN, f->buf, f->head_len);
+	iw_view_copy(f->views, f->n, f->off + FPDU_HDR_LENGTH_LEN, f->buf, f->head_len);
 	f->head = f->buf;
 	if (!crc)
 		return true;
 	iw_view_copy(f->views, f->n, f->off + n, got, sizeof(got));
-	return crc_of(f, n) == mpa_hdr_crc_parse(got);
+	return crc_of(f, n) == fpdu_hdr_crc_parse(got);
 }
 
 /* Cuts the len octets at the front into the pieces between their markers; returns how many, 0: a marker does not point
@@ -136,13 +136,13 @@ static void
 take_marked(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 {
 	struct iw_view piece[MARKED_PIECES];
-	uint8_t got[MPA_HDR_CRC_LEN];
+	uint8_t got[FPDU_HDR_CRC_LEN];
 	struct mpa_fpdu bare;
 
 	qp->rdmap->count.n.rx_slow_fpdus++;
 	qp->rx_split += qp->rx_split < UINT16_MAX;
-	iw_view_copy(f->views, f->n, f->off + len - MPA_HDR_CRC_LEN, got, sizeof(got));
-	if (qp->crc && crc_of(f, len - MPA_HDR_CRC_LEN) != mpa_hdr_crc_parse(got)) {
+	iw_view_copy(f->views, f->n, f->off + len - FPDU_HDR_CRC_LEN, got, sizeof(got));
+	if (qp->crc && crc_of(f, len - FPDU_HDR_CRC_LEN) != fpdu_hdr_crc_parse(got)) {
 		qp_fault(qp, RDMAP_FAULT_MPA_CRC, NULL, 0, NULL);
 		return;
 	}
@@ -184,7 +184,7 @@ take(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 	}
 	take_marked(qp, f, len);
 	if (!f->wait)
-		qp->rx_gap = (uint16_t)mpa_hdr_marker_gap(qp->rx_gap, mpa_hdr_fpdu_len(f->ulpdu_len));
+		qp->rx_gap = (uint16_t)mpa_hdr_marker_gap(qp->rx_gap, fpdu_hdr_len(f->ulpdu_len));
 }
 
 /* It has grown, by an FPDU or by enough of one: behind all others. */

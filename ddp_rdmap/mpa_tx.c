@@ -104,13 +104,13 @@ mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len)
 	static const uint8_t zero[3];
 	uint32_t octets;
 
-	mpa_tx_marked(b, zero, mpa_hdr_pad(ulpdu_len));
+	mpa_tx_marked(b, zero, fpdu_hdr_pad(ulpdu_len));
 	if (b->gap == 0)
 		put_marker(b);
-	mpa_hdr_crc_emit(b->p, b->crc ? iw_crc32c_final(b->state) : 0);
-	b->p += MPA_HDR_CRC_LEN;
-	b->gap = (uint16_t)(b->gap - MPA_HDR_CRC_LEN);
+	fpdu_hdr_crc_emit(b->p, b->crc ? iw_crc32c_final(b->state) : 0);
+	b->p += FPDU_HDR_CRC_LEN;
+	b->gap = (uint16_t)(b->gap - FPDU_HDR_CRC_LEN);
 	octets = (uint32_t)(b->p - b->fpdu);
-	assert(octets >= mpa_hdr_fpdu_len(ulpdu_len) && octets % 4 == 0);
+	assert(octets >= fpdu_hdr_len(ulpdu_len) && octets % 4 == 0);
 	b->used += octets;
 }

@@ -30,9 +30,9 @@ struct mpa_tx {
 	bool crc;
 	bool sums; /* mpa_tx_sum() will be called */
 	bool markers;
-	uint16_t gap;                                       /* octets before the next marker */
-	uint8_t *length;                                    /* markers: ULPDU_Length of the FPDU under way */
-	uint8_t head[MPA_HDR_LENGTH_LEN + DDP_HDR_MAX_LEN]; /* markers: where headers are made */
+	uint16_t gap;                                        /* octets before the next marker */
+	uint8_t *length;                                     /* markers: ULPDU_Length of the FPDU under way */
+	uint8_t head[FPDU_HDR_LENGTH_LEN + DDP_HDR_MAX_LEN]; /* markers: where headers are made */
 };
 
 /* The same with markers among the octets, when b->markers. */
@@ -63,7 +63,7 @@ mpa_tx_mulpdu(const struct mpa_tx *b)
 static inline uint32_t
 mpa_tx_len(const struct mpa_tx *b, uint32_t ulpdu_len)
 {
-	uint32_t len = mpa_hdr_fpdu_len(ulpdu_len);
+	uint32_t len = fpdu_hdr_len(ulpdu_len);
 
 	return b->markers ? len + MPA_HDR_MARKER_LEN * mpa_hdr_markers(b->gap, len) : len;
 }
@@ -77,12 +77,12 @@ mpa_tx_begin(struct mpa_tx *b, uint32_t ulpdu_len)
 
 	b->fpdu = b->p = b->taken = b->base + b->used;
 	b->state = IW_CRC32C_INIT;
-	mpa_hdr_length_emit(length, (uint16_t)ulpdu_len);
+	fpdu_hdr_length_emit(length, (uint16_t)ulpdu_len);
 	if (b->markers)
 		mpa_tx_marked_begin(b);
 	else
-		b->p += MPA_HDR_LENGTH_LEN;
-	return length + MPA_HDR_LENGTH_LEN;
+		b->p += FPDU_HDR_LENGTH_LEN;
+	return length + FPDU_HDR_LENGTH_LEN;
 }
 
 /* The caller has written n octets of headers at what mpa_tx_begin() returned. */
@@ -90,7 +90,7 @@ static inline void
 mpa_tx_header(struct mpa_tx *b, uint32_t n)
 {
 	if (b->markers)
-		mpa_tx_marked(b, b->head, MPA_HDR_LENGTH_LEN + n);
+		mpa_tx_marked(b, b->head, FPDU_HDR_LENGTH_LEN + n);
 	else
 		b->p += n;
 }
@@ -115,22 +115,22 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 static inline void
 mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 {
-	uint32_t pad = mpa_hdr_pad(ulpdu_len), crc = 0;
+	uint32_t pad = fpdu_hdr_pad(ulpdu_len), crc = 0;
 
 	b->fpdus++;
 	if (b->markers) {
 		mpa_tx_marked_end(b, ulpdu_len);
 		return;
 	}
-	assert(b->p == b->fpdu + MPA_HDR_LENGTH_LEN + ulpdu_len);
+	assert(b->p == b->fpdu + FPDU_HDR_LENGTH_LEN + ulpdu_len);
 	memset(b->p, 0, pad);
 	b->p += pad;
 	if (b->crc && b->p != b->taken)
 		b->state = iw_crc32c(b->state, b->taken, (size_t)(b->p - b->taken));
 	if (b->crc)
 		crc = iw_crc32c_final(b->state);
-	mpa_hdr_crc_emit(b->p, crc);
-	b->used += mpa_hdr_fpdu_len(ulpdu_len);
+	fpdu_hdr_crc_emit(b->p, crc);
+	b->used += fpdu_hdr_len(ulpdu_len);
 }
 
 #endif

@@ -57,7 +57,7 @@ rdmap_loan_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr, const stru
 		return false;
 	}
 	if (has_loan(qp, wr, mr))
-		more = loan_mbufs(wr->loan, p, len, mpa_hdr_pad(ulpdu_len) + MPA_HDR_CRC_LEN);
+		more = loan_mbufs(wr->loan, p, len, fpdu_hdr_pad(ulpdu_len) + FPDU_HDR_CRC_LEN);
 	if (!more) {
 		count->tx_lent_no_mbuf++;
 		return false;

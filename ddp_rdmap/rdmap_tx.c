@@ -16,9 +16,9 @@
 /* FPDUs in one mbuf: small ones share it (design D3), but not without end.  A packet costs as much as four of them. */
 #define FPDUS_MAX 64
 /* An FPDU that carries nothing. */
-#define FPDU_LEAST (MPA_HDR_LENGTH_LEN + DDP_HDR_TAGGED_LEN + MPA_HDR_CRC_LEN)
+#define FPDU_LEAST (FPDU_HDR_LENGTH_LEN + DDP_HDR_TAGGED_LEN + FPDU_HDR_CRC_LEN)
 /* Room for one FPDU of the least MULPDU, however small the segments are: tcp cuts it then. */
-#define ROOM_MIN (MPA_HDR_MULPDU_MIN + MPA_HDR_LENGTH_LEN + MPA_HDR_CRC_LEN + 2 + MPA_HDR_MARKER_LEN)
+#define ROOM_MIN (MPA_HDR_MULPDU_MIN + FPDU_HDR_LENGTH_LEN + FPDU_HDR_CRC_LEN + 2 + MPA_HDR_MARKER_LEN)
 
 /* Nearly always: all of it lies in one SGE. */
 static bool

@@ -32,14 +32,14 @@ static void
 repair(uint8_t *p, size_t left)
 {
 	while (left >= 8) {
-		uint32_t ulpdu = mpa_hdr_length_parse(p), n;
+		uint32_t ulpdu = fpdu_hdr_length_parse(p), n;
 
-		if (mpa_hdr_fpdu_len(ulpdu) > left) {
+		if (fpdu_hdr_len(ulpdu) > left) {
 			ulpdu = (uint32_t)(left & ~(size_t)3) - 6;
-			mpa_hdr_length_emit(p, (uint16_t)ulpdu);
+			fpdu_hdr_length_emit(p, (uint16_t)ulpdu);
 		}
-		n = mpa_hdr_crc_off(ulpdu);
-		mpa_hdr_crc_emit(p + n, iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, n)));
+		n = fpdu_hdr_crc_off(ulpdu);
+		fpdu_hdr_crc_emit(p + n, iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, n)));
 		p += n + 4;
 		left -= n + 4;
 	}

@@ -244,11 +244,11 @@ fuzz_world_close(struct fuzz_world *w)
 uint32_t
 fuzz_fpdu(uint8_t *out, const uint8_t *ulpdu, uint32_t len)
 {
-	uint32_t n = mpa_hdr_crc_off(len);
+	uint32_t n = fpdu_hdr_crc_off(len);
 
-	mpa_hdr_length_emit(out, (uint16_t)len);
+	fpdu_hdr_length_emit(out, (uint16_t)len);
 	memmove(out + 2, ulpdu, len);
 	memset(out + 2 + len, 0, n - 2 - len);
-	mpa_hdr_crc_emit(out + n, iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, out, n)));
+	fpdu_hdr_crc_emit(out + n, iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, out, n)));
 	return n + 4;
 }

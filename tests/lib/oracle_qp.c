@@ -161,7 +161,7 @@ walk(struct qp_book *b, const uint8_t *p, uint32_t left)
 	uint32_t at = b->at, off = markers && at % 512 == 0 ? 4 : 0, begin = off, octets, op_at = off + 3;
 
 	assert_true(left >= off + 8);
-	octets = mpa_hdr_fpdu_len(mpa_hdr_length_parse(p + off));
+	octets = fpdu_hdr_len(fpdu_hdr_length_parse(p + off));
 	for (uint32_t i = 0; i < octets; i += 4, off += 4) {
 		if (markers && (at + off) % 512 == 0 && off != begin) {
 			assert_int_equal(mpa_hdr_marker_parse(p + off), off - begin);

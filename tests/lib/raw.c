@@ -240,14 +240,14 @@ raw_start(struct raw *r)
 uint32_t
 raw_fpdu(uint8_t *out, const struct ddp_hdr *h, const void *payload, uint32_t len)
 {
-	uint32_t ulpdu = h->hdr_len + len, crc_off = mpa_hdr_crc_off(ulpdu);
+	uint32_t ulpdu = h->hdr_len + len, crc_off = fpdu_hdr_crc_off(ulpdu);
 
-	mpa_hdr_length_emit(out, (uint16_t)ulpdu);
+	fpdu_hdr_length_emit(out, (uint16_t)ulpdu);
 	ddp_hdr_emit(h, out + 2, DDP_HDR_MAX_LEN);
 	if (len)
 		memcpy(out + 2 + h->hdr_len, payload, len);
-	memset(out + 2 + ulpdu, 0, mpa_hdr_pad(ulpdu));
-	mpa_hdr_crc_emit(out + crc_off, iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, out, crc_off)));
+	memset(out + 2 + ulpdu, 0, fpdu_hdr_pad(ulpdu));
+	fpdu_hdr_crc_emit(out + crc_off, iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, out, crc_off)));
 	return crc_off + 4;
 }
 
@@ -268,7 +268,7 @@ raw_terminate(const struct raw *r)
 {
 	for (uint32_t at = 0; at + 8 <= r->len;) {
 		const uint8_t *p = r->in + at;
-		uint32_t len = mpa_hdr_fpdu_len(mpa_hdr_length_parse(p));
+		uint32_t len = fpdu_hdr_len(fpdu_hdr_length_parse(p));
 
 		if (len > r->len - at)
 			break;

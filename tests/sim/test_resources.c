@@ -421,13 +421,13 @@ read_slowly(struct raw *b, uint32_t len, uint64_t ns)
 		raw_run(b, ns / 1000);
 		got = 0;
 		for (uint32_t at = 0; at + 2 <= b->len;) {
-			uint32_t ulpdu = mpa_hdr_length_parse(b->in + at);
+			uint32_t ulpdu = fpdu_hdr_length_parse(b->in + at);
 
-			if (mpa_hdr_fpdu_len(ulpdu) > b->len - at)
+			if (fpdu_hdr_len(ulpdu) > b->len - at)
 				break;
 			assert_memory_equal(b->in + at + 16, source + got, ulpdu - 14);
 			got += ulpdu - 14;
-			at += mpa_hdr_fpdu_len(ulpdu);
+			at += fpdu_hdr_len(ulpdu);
 		}
 	}
 	assert_int_equal(got, len);

@@ -314,7 +314,7 @@ test_M22(void **state)
 		if (length) {
 			memset(octets, 0, 8);
 			n = 8;
-			mpa_hdr_crc_emit(octets + 4, 0x48674bc7); /* CRC32c of four zero octets */
+			fpdu_hdr_crc_emit(octets + 4, 0x48674bc7); /* CRC32c of four zero octets */
 		} else {
 			octets[n - 1] ^= 0x80;
 		}

@@ -35,7 +35,7 @@ check_fpdus(struct sim *s, const struct rte_mbuf *m)
 	if (end - at >= strlen(STARTUP) && memcmp(p + at, STARTUP, strlen(STARTUP)) == 0)
 		return;
 	while (at < end)
-		at += mpa_hdr_fpdu_len(mpa_hdr_length_parse(p + at));
+		at += fpdu_hdr_len(fpdu_hdr_length_parse(p + at));
 	assert_int_equal(at, end);
 	++*(uint64_t *)s->tap_context;
 }

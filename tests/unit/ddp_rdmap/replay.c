@@ -93,7 +93,7 @@ check_payload(struct tally *t, const struct ddp_hdr *h, const uint8_t *p, uint32
 static bool
 is_crc_good(struct replay *r, const uint8_t *fpdu, uint32_t ulpdu)
 {
-	uint32_t off = mpa_hdr_crc_off(ulpdu), field = mpa_hdr_crc_parse(fpdu + off);
+	uint32_t off = fpdu_hdr_crc_off(ulpdu), field = fpdu_hdr_crc_parse(fpdu + off);
 
 	if (!r->crc) {
 		if (r->siw)
@@ -113,21 +113,21 @@ replay_fpdu(struct replay *r, const uint8_t *fpdu, uint32_t ulpdu)
 	struct ddp_hdr h;
 
 	t->fpdus++;
-	for (uint32_t i = 0; i < mpa_hdr_pad(ulpdu); i++)
-		if (fpdu[MPA_HDR_LENGTH_LEN + ulpdu + i]) {
+	for (uint32_t i = 0; i < fpdu_hdr_pad(ulpdu); i++)
+		if (fpdu[FPDU_HDR_LENGTH_LEN + ulpdu + i]) {
 			t->stale_pads++;
 			break;
 		}
 	if (!is_crc_good(r, fpdu, ulpdu))
 		return F(MPA_CRC);
-	if (!ddp_hdr_parse(fpdu + MPA_HDR_LENGTH_LEN, ulpdu, &h))
+	if (!ddp_hdr_parse(fpdu + FPDU_HDR_LENGTH_LEN, ulpdu, &h))
 		return F(MPA_LENGTH);
 	assert_int_equal(ddp_hdr_emit(&h, out, sizeof(out)), h.hdr_len);
-	assert_memory_equal(out, fpdu + MPA_HDR_LENGTH_LEN, h.hdr_len);
+	assert_memory_equal(out, fpdu + FPDU_HDR_LENGTH_LEN, h.hdr_len);
 	t->ops[h.opcode]++;
 	fault = judge(r, &h, ulpdu);
 	if (fault == F(NONE))
-		check_payload(t, &h, fpdu + MPA_HDR_LENGTH_LEN + h.hdr_len, ulpdu - h.hdr_len);
+		check_payload(t, &h, fpdu + FPDU_HDR_LENGTH_LEN + h.hdr_len, ulpdu - h.hdr_len);
 	return fault;
 }
 
@@ -140,13 +140,13 @@ replay_stream(struct replay *r, uint32_t off)
 		enum rdmap_fault fault;
 		uint32_t ulpdu;
 
-		assert_true(s->len - off >= MPA_HDR_LENGTH_LEN);
-		ulpdu = mpa_hdr_length_parse(s->octets + off);
-		assert_true(s->len - off >= mpa_hdr_fpdu_len(ulpdu));
+		assert_true(s->len - off >= FPDU_HDR_LENGTH_LEN);
+		ulpdu = fpdu_hdr_length_parse(s->octets + off);
+		assert_true(s->len - off >= fpdu_hdr_len(ulpdu));
 		fault = replay_fpdu(r, s->octets + off, ulpdu);
 		if (fault != F(NONE))
 			return fault;
-		off += mpa_hdr_fpdu_len(ulpdu);
+		off += fpdu_hdr_len(ulpdu);
 	}
 	return F(NONE);
 }
@@ -158,7 +158,7 @@ replay_count_reads(const struct pcap_stream *s, uint32_t off)
 
 	while (off + 20 <= s->len) {
 		n += (s->octets[off + 3] & 15) == RDMAP_OP_READ_REQ;
-		off += mpa_hdr_fpdu_len(mpa_hdr_length_parse(s->octets + off));
+		off += fpdu_hdr_len(fpdu_hdr_length_parse(s->octets + off));
 	}
 	return n;
 }

@@ -137,7 +137,7 @@ test_terminates_in(void **state)
 		if (row->outcome != EXPECT_TERM_IN)
 			continue;
 		build_all(row, octets);
-		rdmap_hdr_term_parse(octets + 20, mpa_hdr_length_parse(octets) - 18u, &t);
+		rdmap_hdr_term_parse(octets + 20, fpdu_hdr_length_parse(octets) - 18u, &t);
 		if ((t.malformed || odd) != row->malformed)
 			fail_msg("%s %s: malformed", row->name, row->what);
 		if (row->malformed && !row->layer && !row->etype && !row->code)

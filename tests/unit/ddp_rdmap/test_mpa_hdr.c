@@ -40,13 +40,13 @@ test_fpdu_len(void **state)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_int_equal(mpa_hdr_pad(rows[i].ulpdu), rows[i].pad);
-		assert_int_equal(mpa_hdr_fpdu_len(rows[i].ulpdu), rows[i].fpdu);
-		assert_int_equal(mpa_hdr_crc_off(rows[i].ulpdu), rows[i].fpdu - 4);
+		assert_int_equal(fpdu_hdr_pad(rows[i].ulpdu), rows[i].pad);
+		assert_int_equal(fpdu_hdr_len(rows[i].ulpdu), rows[i].fpdu);
+		assert_int_equal(fpdu_hdr_crc_off(rows[i].ulpdu), rows[i].fpdu - 4);
 	}
 	for (uint32_t l = 0; l <= 65535; l++) {
-		assert_int_equal(mpa_hdr_fpdu_len(l) % 4, 0);
-		assert_in_range(mpa_hdr_fpdu_len(l) - l, 6, 9);
+		assert_int_equal(fpdu_hdr_len(l) % 4, 0);
+		assert_in_range(fpdu_hdr_len(l) - l, 6, 9);
 	}
 }
 
@@ -66,8 +66,8 @@ test_mulpdu(void **state)
 		assert_int_equal(mpa_hdr_mulpdu(rows[i].emss), rows[i].mulpdu);
 	/* What it promises: the FPDU fits one segment, and 4 octets more would not. */
 	for (uint32_t emss = 136; emss <= 64776; emss++) {
-		assert_true(mpa_hdr_fpdu_len(mpa_hdr_mulpdu(emss)) <= emss);
-		assert_true(mpa_hdr_fpdu_len(mpa_hdr_mulpdu(emss) + 4) > emss);
+		assert_true(fpdu_hdr_len(mpa_hdr_mulpdu(emss)) <= emss);
+		assert_true(fpdu_hdr_len(mpa_hdr_mulpdu(emss) + 4) > emss);
 	}
 }
 
@@ -77,10 +77,10 @@ test_length_field(void **state)
 	uint8_t b[2];
 
 	for (uint32_t l = 0; l <= 65535; l++) {
-		mpa_hdr_length_emit(b, (uint16_t)l);
-		assert_int_equal(mpa_hdr_length_parse(b), l);
+		fpdu_hdr_length_emit(b, (uint16_t)l);
+		assert_int_equal(fpdu_hdr_length_parse(b), l);
 	}
-	mpa_hdr_length_emit(b, 0x1234);
+	fpdu_hdr_length_emit(b, 0x1234);
 	assert_int_equal(b[0], 0x12);
 	assert_int_equal(b[1], 0x34);
 }
@@ -120,15 +120,15 @@ test_crc_field(void **state)
 
 	assert_int_equal(crc("123456789", 9), 0xe3069283);
 	for (size_t i = 0; i < COUNT(crc_rows); i++) {
-		mpa_hdr_crc_emit(field, crc(crc_rows[i].octets, crc_rows[i].len));
+		fpdu_hdr_crc_emit(field, crc(crc_rows[i].octets, crc_rows[i].len));
 		if (memcmp(field, crc_rows[i].field, 4) != 0)
 			fail_msg("%s", crc_rows[i].name);
-		assert_int_equal(mpa_hdr_crc_parse(crc_rows[i].field), crc(crc_rows[i].octets, crc_rows[i].len));
+		assert_int_equal(fpdu_hdr_crc_parse(crc_rows[i].field), crc(crc_rows[i].octets, crc_rows[i].len));
 	}
 	/* The place of the field: behind the last octet that it covers. */
-	assert_int_equal(mpa_hdr_crc_off(mpa_hdr_length_parse(send16)), sizeof(send16));
-	assert_int_equal(mpa_hdr_crc_off(mpa_hdr_length_parse(read_req)), sizeof(read_req));
-	mpa_hdr_crc_emit(field, 0x01020304);
+	assert_int_equal(fpdu_hdr_crc_off(fpdu_hdr_length_parse(send16)), sizeof(send16));
+	assert_int_equal(fpdu_hdr_crc_off(fpdu_hdr_length_parse(read_req)), sizeof(read_req));
+	fpdu_hdr_crc_emit(field, 0x01020304);
 	assert_memory_equal(field, "\x04\x03\x02\x01", 4);
 }
 
@@ -435,7 +435,7 @@ test_M3_M11_pd_length(void **state)
 		memcpy(frame, rows[i].reply ? REP : REQ, 16);
 		frame[16] = rows[i].flags;
 		frame[17] = rows[i].rev;
-		mpa_hdr_length_emit(frame + 18, rows[i].pd_len);
+		fpdu_hdr_length_emit(frame + 18, rows[i].pd_len);
 		assert_int_equal(parse(frame, 19, rows[i].reply, &f, &total, &copy), MPA_HDR_NEED);
 		free(copy);
 		if (parse(frame, 20, rows[i].reply, &f, &total, &copy) != rows[i].verdict)

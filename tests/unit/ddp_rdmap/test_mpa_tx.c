@@ -61,7 +61,7 @@ test_M8_places(void **state)
 		assert_int_equal(len, gap < 32 ? 36 : 32);
 		assert_int_equal(b.gap, gap < 32 ? 508 - (32 - gap) : gap - 32);
 		crc = iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, out, len - 4));
-		assert_int_equal(mpa_hdr_crc_parse(out + len - 4), crc);
+		assert_int_equal(fpdu_hdr_crc_parse(out + len - 4), crc);
 		if (gap < 32)
 			assert_memory_equal(out + gap, ((uint8_t[]){0, 0, 0, (uint8_t)gap}), 4);
 		assert_memory_equal(out + (gap == 0 ? 4 : 0), "\x00\x18", 2);
@@ -78,7 +78,7 @@ walk(const uint8_t *p, uint32_t len)
 
 		if (at % 512 == 0)
 			assert_memory_equal(p + at, "\0\0\0\0", 4);
-		left = mpa_hdr_fpdu_len(mpa_hdr_length_parse(p + length_at));
+		left = fpdu_hdr_len(fpdu_hdr_length_parse(p + length_at));
 		for (at = length_at; left > 0; left -= 4, at += 4) {
 			if (at % 512 == 0 && at != length_at) {
 				assert_int_equal(mpa_hdr_marker_parse(p + at), at - length_at);
@@ -140,7 +140,7 @@ test_M8_mulpdu(void **state)
 	assert_int_equal(mpa_hdr_mulpdu_marked(1), 128);
 	for (uint32_t emss = 140; emss <= 9000; emss++)
 		for (uint32_t gap = 0; gap < 512; gap += 4) {
-			uint32_t len = mpa_hdr_fpdu_len(mpa_hdr_mulpdu_marked(emss));
+			uint32_t len = fpdu_hdr_len(mpa_hdr_mulpdu_marked(emss));
 
 			assert_true(len + 4 * mpa_hdr_markers(gap, len) <= emss);
 		}
@@ -190,7 +190,7 @@ test_M8_longest(void **state)
 		marked[at++] = plain[i];
 	}
 	crc = iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, marked, at - 4));
-	mpa_hdr_crc_emit(marked + at - 4, crc);
+	fpdu_hdr_crc_emit(marked + at - 4, crc);
 	pair_inject(&p, &p.b, marked, at);
 	assert_int_equal(p.b.fpdus_in, 1);
 	assert_memory_equal(p.b.arena, data, 65521);
