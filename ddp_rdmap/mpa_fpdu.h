@@ -16,6 +16,7 @@
 struct mpa_fpdu {
 	const struct iw_view *views; /* it begins `off` octets into the first of them */
 	uint32_t n, off;
+	bool aligned; /* an FPDU began where that view does: its others, too, where whoever made it looks for them */
 	uint32_t ulpdu_len;
 	uint32_t head_len;   /* octets at head: all of the ULPDU, or MPA_FPDU_HEAD of it */
 	const uint8_t *head; /* the ULPDU's beginning in one piece: in place, or in buf */

@@ -12,8 +12,8 @@
 #include "rdmap_ctx.h"
 #include "rdmap_rx.h"
 
-/* Shorter ones do not exist: length, no ULPDU, pad 2, CRC. */
-#define FPDU_MIN 8
+/* From here on the CRC is better taken with the checksum. */
+#define FPDU_LONG 1024
 
 /* Octets by which an unfinished FPDU moves: whoever trickles does not (X3). */
 #define GROWTH 4096
@@ -30,6 +30,7 @@ skip(struct mpa_fpdu *f, uint32_t octets)
 		f->off -= f->views->len;
 		f->views++;
 		f->n--;
+		f->aligned = f->off == 0;
 	}
 }
 
@@ -56,8 +57,8 @@ fpdu_len(const struct iw_qp *qp, struct mpa_fpdu *f, uint32_t left)
 	uint32_t lead = qp->rx_markers && qp->rx_gap == 0 ? MPA_HDR_MARKER_LEN : 0, octets;
 	uint8_t len[FPDU_HDR_LENGTH_LEN];
 
-	if (left < FPDU_MIN + lead)
-		return FPDU_MIN + lead;
+	if (left < FPDU_HDR_MIN + lead)
+		return FPDU_HDR_MIN + lead;
 	if (f->views->len - f->off >= lead + sizeof(len)) {
 		f->ulpdu_len = fpdu_hdr_length_parse(iw_view_data(f->views) + f->off + lead);
 	} else {
@@ -68,10 +69,17 @@ fpdu_len(const struct iw_qp *qp, struct mpa_fpdu *f, uint32_t left)
 	return qp->rx_markers ? octets + MPA_HDR_MARKER_LEN * mpa_hdr_markers(qp->rx_gap, octets) : octets;
 }
 
+/* One whose CRC tcp can take, and, sealed, has taken. */
 static bool
-is_whole_view(const struct mpa_fpdu *f, uint32_t len)
+is_sealable(const struct mpa_fpdu *f, uint32_t len)
 {
-	return f->off == 0 && f->views->len == len;
+	return f->aligned && f->views->len - f->off >= len;
+}
+
+static bool
+is_sealed(const struct mpa_fpdu *f, uint32_t len)
+{
+	return f->aligned && f->views->sealed >= f->off + len;
 }
 
 /* Wholly in one view: everything in place.  Returns whether the CRC is right. */
@@ -83,9 +91,8 @@ open_fast(struct mpa_fpdu *f, bool crc)
 
 	f->head = p + FPDU_HDR_LENGTH_LEN;
 	f->head_len = f->ulpdu_len;
-	if (crc && f->views->has_crc && is_whole_view(f, n + FPDU_HDR_CRC_LEN))
-		return f->views->crc == IW_CRC32C_SEALED;
-	return !crc || iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, n)) == fpdu_hdr_crc_parse(p + n);
+	return !crc || is_sealed(f, n + FPDU_HDR_CRC_LEN) ||
+	       iw_crc32c_final(iw_crc32c(IW_CRC32C_INIT, p, n)) == fpdu_hdr_crc_parse(p + n);
 }
 
 static bool
@@ -253,6 +260,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 	f.views = views;
 	f.n = n;
 	f.off = 0;
+	f.aligned = true;
 	f.wait = false;
 	skip(&f, 0);
 	domain_enter(qp->user.domain, qp->rdmap->reader);
@@ -269,7 +277,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 		r.need = len;
 		if (left < len || r.fpdus == budget)
 			break;
-		r.whole += qp->crc && is_whole_view(&f, len);
+		r.sealable += qp->crc && !qp->rx_markers && len >= FPDU_LONG && is_sealable(&f, len);
 		take(qp, &f, len);
 		if (f.wait) {
 			r.stop = MPA_RX_NEED;

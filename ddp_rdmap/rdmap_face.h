@@ -128,7 +128,7 @@ struct mpa_rx_result {
 			      posted first (recv_back_pressure): RX_RESUME follows */
 	enum mpa_rx_stop stop;
 	uint32_t fpdus;
-	uint32_t whole; /* of these, such as had a CRC and were all of a view: its CRC is of use */
+	uint32_t sealable; /* of these, long ones that had a CRC and began where tcp looks for one */
 };
 
 #define MPA_RX_VIEWS 192 /* that one call takes */

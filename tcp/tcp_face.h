@@ -176,8 +176,8 @@ bool tcp_stray_next(struct tcp *tcp, struct tcp_stray *stray);
 
 /* Up to max pieces of the in-order stream; stays readable after FIN and RST, until release.  Returns pieces. */
 uint32_t tcp_rx_peek(struct tcp *tcp, uint32_t conn, struct iw_view *views, uint32_t max);
-/* The reader has, or has no, use for the CRC32c of views that are a whole long segment: they have it where the checksum
- * is not the port's work anyway.  A hint. */
+/* The reader has, or has no, use for it that the CRCs of FPDUs in long segments are looked at (struct iw_view, sealed):
+ * they are where the checksum is not the port's work anyway.  A hint. */
 void tcp_rx_want_crc(struct tcp *tcp, uint32_t conn, bool want);
 uint32_t tcp_rx_pending(struct tcp *tcp, uint32_t conn); /* octets */
 /* Octets came in since this was asked last, and few of the mbufs that may hold such are left: somebody should go. */

@@ -7,6 +7,8 @@
 
 #include "cksum.h"
 #include "crc32c.h"
+#include "fpdu_hdr.h"
+#include "sum.h"
 #include "tcp_conn.h"
 #include "tcp_hdr.h"
 #include "tcp_pvt.h"
@@ -23,7 +25,7 @@ parse(struct tcp *tcp, const struct tcp_rx_in *in, uint64_t now_ns, struct tcp_r
 	rx->m = in->m;
 	rx->pkt = pkt;
 	rx->now_ns = now_ns;
-	rx->has_crc = false;
+	rx->sealed = 0;
 	if (tcp_hdr_parse(in->m, pkt->l4_off, pkt->l4_len, &rx->seg) != TCP_HDR_OK)
 		return false;
 	memcpy(rx->tuple.local_ip, pkt->dst.ip, sizeof(rx->tuple.local_ip));
@@ -46,16 +48,34 @@ wants_crc(const struct tcp *tcp, const struct tcp_rx_seg *rx)
 	return c && tcp_conn_has(c, TCP_CONN_CRC_WANTED);
 }
 
-/* The segment's sum, and its payload's CRC in the same pass. */
+/* Whole FPDUs at the front, as long as their CRC is right; returns their octets, a multiple of 4. */
+static uint32_t
+sum_sealed(const uint8_t *p, uint32_t len, uint64_t *sum)
+{
+	uint32_t done = 0, n;
+	uint64_t part;
+
+	for (; len - done >= FPDU_HDR_MIN; done += n) {
+		n = fpdu_hdr_len(fpdu_hdr_length_parse(p + done));
+		if (n > len - done ||
+		    iw_crc32c_final(iw_crc32c_sum(IW_CRC32C_INIT, p + done, n, &part)) != IW_CRC32C_SEALED)
+			break;
+		*sum += part;
+	}
+	return done;
+}
+
+/* The segment's sum, and its payload's CRCs in the same pass. */
 static uint32_t
 sum_with_crc(struct tcp_rx_seg *rx)
 {
 	const uint8_t *p = rte_pktmbuf_mtod_offset(rx->m, const uint8_t *, rx->pkt->l4_off);
-	uint64_t payload;
+	const uint8_t *payload = p + rx->seg.hdr_len;
+	uint64_t sum = 0;
 
-	rx->crc = iw_crc32c_final(iw_crc32c_sum(IW_CRC32C_INIT, p + rx->seg.hdr_len, rx->seg.len, &payload));
-	rx->has_crc = true;
-	return iw_cksum_join(iw_cksum_add(rx->pkt->pseudo_sum, 0, p, rx->seg.hdr_len), 0, iw_sum_fold(payload));
+	rx->sealed = sum_sealed(payload, rx->seg.len, &sum);
+	sum += iw_sum(payload + rx->sealed, rx->seg.len - rx->sealed);
+	return iw_cksum_join(iw_cksum_add(rx->pkt->pseudo_sum, 0, p, rx->seg.hdr_len), 0, iw_sum_fold(sum));
 }
 
 static bool

@@ -15,9 +15,8 @@ struct tcp_rx_seg {
 	struct tcp_seg seg;
 	struct tcp_tuple tuple; /* who it is for, and the demux table's hash of that */
 	uint32_t hash;
-	uint32_t guess; /* the connection that it is likely to be for */
-	uint32_t crc;   /* CRC32c of the payload, when has_crc */
-	bool has_crc;
+	uint32_t guess;     /* the connection that it is likely to be for */
+	uint32_t sealed;    /* octets of the payload's front, see struct iw_view */
 	struct rte_mbuf *m; /* ours to free; NULL: handed on */
 	const struct net_pkt *pkt;
 	uint64_t now_ns;

@@ -68,8 +68,7 @@ acknowledge(struct tcp *tcp, struct tcp_conn *c, enum tcp_rxq_verdict verdict, b
 void
 tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 {
-	const struct iw_view text = {
-		.m = rx->m, .off = rx->seg.off, .len = rx->seg.len, .crc = rx->crc, .has_crc = rx->has_crc};
+	const struct iw_view text = {.m = rx->m, .off = rx->seg.off, .len = rx->seg.len, .sealed = rx->sealed};
 	uint32_t edge = c->rcv_adv;
 	struct tcp_rxq_added added;
 	bool ce_changed;

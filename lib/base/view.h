@@ -5,7 +5,6 @@
 #define IW_VIEW_H
 
 #include <rte_mbuf.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,8 +12,8 @@ struct iw_view {
 	struct rte_mbuf *m; /* one segment */
 	uint32_t off;       /* from the segment's first data octet */
 	uint32_t len;
-	uint32_t crc; /* CRC32c of these octets, when has_crc: whoever received them had to read them anyway */
-	bool has_crc;
+	uint32_t sealed; /* octets at the front that are whole FPDUs with the right CRC: whoever received them had to
+			    read them anyway */
 };
 
 static inline const uint8_t *
@@ -29,7 +28,7 @@ iw_view_cut(struct iw_view *v, uint32_t octets)
 {
 	v->off += octets;
 	v->len -= octets;
-	v->has_crc = false;
+	v->sealed = 0;
 }
 
 /* Copies len octets that begin off octets into the list; returns how many there were to copy. */

@@ -211,37 +211,83 @@ test_B3_three_way_cuts(void **state)
 	}
 }
 
-/* A CRC that came with a view is believed where the FPDU is all of the view, and there only. */
+/* What came sealed is believed: FPDUs that lie where whoever sealed them looked for FPDUs, and those alone.  All CRCs
+ * are wrong here, but for those of the first `right`. */
 static void
-test_crc_of_a_view(void **state)
+test_sealed_octets(void **state)
 {
 	static const struct {
-		uint32_t fpdus;
-		bool has_crc;
-		uint32_t crc, taken, whole;
+		uint32_t fpdus, right, sealed, front; /* octets of the first FPDU that came in another view */
+		uint32_t taken;
 	} cases[] = {
-		{1, false, 0, 1, 1}, {1, true, IW_CRC32C_SEALED, 1, 1}, {1, true, 1, 0, 1}, {2, true, 1, 2, 0},
-		{2, false, 0, 2, 0},
+		{1, 1, 0, 0, 1}, {1, 0, 0, 0, 0}, {1, 0, 1, 0, 1}, {2, 0, 2, 0, 2}, {2, 0, 1, 0, 1},
+		{2, 1, 0, 0, 1}, {2, 2, 1, 0, 2}, {2, 1, 2, 8, 1}, {2, 2, 2, 8, 2},
 	};
 	struct ddp_hdr h = ddp_hdr_tagged(0, true, 1, 0);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct iw_view v = {.crc = cases[i].crc, .has_crc = cases[i].has_crc};
-		struct mpa_rx_result r;
+		uint32_t front = cases[i].front, len = 0, octets = 0;
+		struct iw_view v[2];
 		struct pair p;
 		uint8_t f[64];
 
 		pair_open(&p, &(struct pair_opts){.ird = 1});
-		for (uint32_t n = 0; n < cases[i].fpdus; n++)
-			v.len += pair_fpdu(f + v.len, &h, NULL, 0);
-		v.m = mbuf_of(&p, f, v.len);
-		r = mpa_rx(p.a.qp, &v, 1, 16, p.now_ns);
-		assert_int_equal(r.whole, cases[i].whole);
+		for (uint32_t n = 0; n < cases[i].fpdus; n++, len += octets) {
+			octets = pair_fpdu(f + len, &h, NULL, 0);
+			f[len + octets - 1] ^= n >= cases[i].right;
+		}
+		v[0] = (struct iw_view){.m = mbuf_of(&p, f, front ? front : len), .len = front ? front : len};
+		v[1] = (struct iw_view){.m = mbuf_of(&p, f + front, len - front), .len = len - front};
+		v[front > 0].sealed = cases[i].sealed * octets;
+		mpa_rx(p.a.qp, v, front ? 2 : 1, 16, p.now_ns);
 		assert_int_equal(p.a.qp->rx_fpdus, cases[i].taken);
-		assert_int_equal(iw_qp_state(p.a.qp), cases[i].taken ? IW_QP_RTS : IW_QP_TERMINATE);
-		rte_pktmbuf_free(v.m);
+		assert_int_equal(iw_qp_state(p.a.qp), cases[i].taken == cases[i].fpdus ? IW_QP_RTS : IW_QP_TERMINATE);
+		rte_pktmbuf_free(v[0].m);
+		rte_pktmbuf_free(v[1].m);
 		rdmap_quiescent(p.a.rdmap);
+		pair_close(&p);
+	}
+}
+
+/* Worth to be sealed: long ones in one view that begins with an FPDU, where CRC is on. */
+static void
+test_sealable(void **state)
+{
+	static const struct {
+		uint32_t payload, cut; /* where the second view begins */
+		bool no_crc;
+		uint32_t sealable;
+	} cases[] = {
+		{1024, 0, false, 1},
+		{900, 0, false, 0},
+		{1024, 500, false, 0},
+		{1024, 0, true, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mpa_rx_result r;
+		struct iw_view v[2];
+		static uint8_t f[1200], zero[1024];
+		struct ddp_hdr h;
+		struct iw_mr *mr;
+		struct pair p;
+		uint32_t len, cut;
+
+		pair_open(&p, &(struct pair_opts){.ird = 1, .no_crc = cases[i].no_crc, .arena = 4096});
+		mr = pair_mr(&p.a, 0, 4096, IW_REMOTE_WRITE | IW_LOCAL_WRITE);
+		h = ddp_hdr_tagged(0, true, iw_mr_rkey(mr), (uintptr_t)p.a.arena);
+		len = pair_fpdu(f, &h, zero, cases[i].payload);
+		cut = cases[i].cut ? cases[i].cut : len;
+		v[0] = (struct iw_view){.m = mbuf_of(&p, f, cut), .len = cut};
+		v[1] = (struct iw_view){.m = mbuf_of(&p, f + cut, len - cut), .len = len - cut};
+		r = mpa_rx(p.a.qp, v, cut < len ? 2 : 1, 16, p.now_ns);
+		assert_int_equal(r.fpdus, 1);
+		assert_int_equal(r.sealable, cases[i].sealable);
+		rte_pktmbuf_free(v[0].m);
+		rte_pktmbuf_free(v[1].m);
+		assert_int_equal(iw_mr_dereg(mr), 0);
 		pair_close(&p);
 	}
 }
@@ -376,7 +422,8 @@ main(void)
 		cmocka_unit_test(test_B8_need_and_budget),
 		cmocka_unit_test(test_B3_three_way_cuts),
 		cmocka_unit_test(test_B1_lengths_and_opcodes),
-		cmocka_unit_test(test_crc_of_a_view),
+		cmocka_unit_test(test_sealed_octets),
+		cmocka_unit_test(test_sealable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

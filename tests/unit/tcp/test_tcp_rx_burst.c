@@ -2,6 +2,7 @@
 /* Bursts of segments (tcp_face.h, tcp_rx_burst()): any number up to TCP_RX_BURST, for whomever, each processed as if
  * it had come alone and behind the one before it. */
 #include "crc32c.h"
+#include "fpdu_hdr.h"
 #include "tcpscript.h"
 
 #define HOST(x) ((x)->sim.h[0].tcp)
@@ -283,9 +284,28 @@ test_ended_within_a_burst(void **state)
 	tear_down(&b);
 }
 
+/* FPDUs of so many octets one behind the other, the CRC of the bad one (counted from 1) wrong; what does not fit is
+ * cut. */
+static void
+put_fpdus(uint8_t *p, uint32_t room, const uint16_t *octets, uint32_t bad)
+{
+	uint8_t fpdu[8000];
+
+	for (uint32_t i = 0, n; room > 0 && octets[i]; i++, p += n, room -= n) {
+		uint32_t end = octets[i] - FPDU_HDR_CRC_LEN;
+
+		memset(fpdu, (int)i + 1, sizeof(fpdu));
+		fpdu_hdr_length_emit(fpdu, (uint16_t)(end - FPDU_HDR_LENGTH_LEN));
+		fpdu_hdr_crc_emit(fpdu + end,
+				  iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, fpdu, end)) ^ (i + 1 == bad));
+		n = octets[i] < room ? octets[i] : room;
+		memcpy(p, fpdu, n);
+	}
+}
+
 /* A segment as long as no frame of this link, as it would come out of net. */
 static struct tcp_rx_in *
-put_long(struct burst *b, uint32_t len)
+put_long(struct burst *b, uint32_t len, const uint16_t *octets, uint32_t bad)
 {
 	struct tcp_rx_in *in = put(b, 0, TCP_ACK, b->seq[0], 1);
 	struct host *peer = &b->x.sim.h[1];
@@ -295,6 +315,7 @@ put_long(struct burst *b, uint32_t len)
 
 	rte_pktmbuf_free(in->m);
 	b->seq[0] += len;
+	put_fpdus(rte_pktmbuf_mtod(m, uint8_t *), len, octets, bad);
 	tcp_hdr_push(m, &seg);
 	in->m = m;
 	in->pkt.l3_off = in->pkt.l4_off = 0;
@@ -305,44 +326,56 @@ put_long(struct burst *b, uint32_t len)
 	return in;
 }
 
-/* The CRC32c of a long segment comes along where its reader wants it and its checksum is taken here; a bad checksum is
- * found just so. */
+/* The CRCs of FPDUs in a long segment are looked at where its reader wants it and its checksum is taken here; a bad
+ * checksum is found just so. */
 static void
-test_crc_on_request(void **state)
+test_crcs_on_request(void **state)
 {
+	enum { WANTED = 1, BY_PORT = 2, BAD_SUM = 4 };
 	static const struct {
-		uint32_t len;
-		bool want, by_port, bad, has_crc;
+		uint32_t len, how;
+		uint16_t octets[4];
+		uint32_t bad_crc, sealed;
+		bool counted;
 	} cases[] = {
-		{5000, true, false, false, true},   {5001, true, false, false, true},
-		{4095, true, false, false, false},  {5000, true, true, false, false},
-		{5000, false, false, false, false}, {5000, true, false, true, true},
-		{5000, false, false, true, false},
+		{5000, WANTED, {5000}, 0, 5000, true},
+		{5000, WANTED, {2000, 3000}, 0, 5000, true},
+		{6008, WANTED, {3000, 8, 3000}, 0, 6008, true},
+		{5001, WANTED, {5000, 8}, 0, 5000, true}, /* one octet of another */
+		{5007, WANTED, {5000, 8}, 0, 5000, true},
+		{5000, WANTED, {2000, 4000}, 0, 2000, true}, /* the last one goes on in the next segment */
+		{5000, WANTED, {2000, 3000}, 2, 2000, true},
+		{5000, WANTED, {1000, 2000, 2000}, 2, 1000, true}, /* behind a bad one nothing is looked at */
+		{5000, WANTED, {2000, 3000}, 1, 0, true},
+		{5000, WANTED, {6000}, 0, 0, true},
+		{5001, WANTED, {0}, 0, 0, true},     /* no FPDUs */
+		{4095, WANTED, {4092}, 0, 0, false}, /* short */
+		{5000, WANTED | BY_PORT, {5000}, 0, 0, false},
+		{5000, 0, {5000}, 0, 0, false},
+		{5000, WANTED | BAD_SUM, {5000}, 0, 0, true},
+		{5000, WANTED | BAD_SUM, {2000, 3000}, 0, 0, true},
+		{5000, BAD_SUM, {5000}, 0, 0, false},
 	};
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint32_t len = cases[i].len, n;
+		uint32_t len = cases[i].len, bad = (cases[i].how & BAD_SUM) != 0;
 		struct tcp_rx_in *in;
 		struct iw_view v;
 		struct burst b;
 
 		set_up(&b, 1);
 		tcp_rx_want_crc(HOST(&b.x), b.conn[0], true);
-		tcp_rx_want_crc(HOST(&b.x), b.conn[0], cases[i].want);
-		in = put_long(&b, len);
-		in->pkt.l4_cksum_good = cases[i].by_port;
-		rte_pktmbuf_mtod(in->m, uint8_t *)[in->pkt.l4_len - 2] ^= cases[i].bad ? 4 : 0;
+		tcp_rx_want_crc(HOST(&b.x), b.conn[0], cases[i].how & WANTED);
+		in = put_long(&b, len, cases[i].octets, cases[i].bad_crc);
+		in->pkt.l4_cksum_good = (cases[i].how & BY_PORT) != 0;
+		rte_pktmbuf_mtod(in->m, uint8_t *)[in->pkt.l4_len - 2] ^= bad ? 4 : 0;
 		hand_in(&b);
-		assert_int_equal(script_counter(&b.x, "tcp.rx_crcs"), cases[i].has_crc);
-		assert_int_equal(script_counter(&b.x, "tcp.rx_bad_cksum"), cases[i].bad);
-		n = tcp_rx_peek(HOST(&b.x), b.conn[0], &v, 1);
-		assert_int_equal(n, !cases[i].bad);
-		assert_true(n == 0 || v.has_crc == cases[i].has_crc);
-		if (n > 0 && v.has_crc)
-			assert_int_equal(v.crc,
-					 iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, iw_view_data(&v), len)));
-		expect_octets(&b, 0, cases[i].bad ? 0 : len);
+		assert_int_equal(script_counter(&b.x, "tcp.rx_crcs"), cases[i].counted);
+		assert_int_equal(script_counter(&b.x, "tcp.rx_bad_cksum"), bad);
+		assert_int_equal(tcp_rx_peek(HOST(&b.x), b.conn[0], &v, 1), !bad);
+		assert_true(bad || (v.len == len && v.sealed == cases[i].sealed));
+		tcp_rx_consume(HOST(&b.x), b.conn[0], bad ? 0 : len, b.x.sim.now_ns);
 		tear_down(&b);
 	}
 }
@@ -357,7 +390,7 @@ main(void)
 		cmocka_unit_test(test_all_bad),
 		cmocka_unit_test(test_made_within_a_burst),
 		cmocka_unit_test(test_ended_within_a_burst),
-		cmocka_unit_test(test_crc_on_request),
+		cmocka_unit_test(test_crcs_on_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

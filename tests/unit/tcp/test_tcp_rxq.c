@@ -29,27 +29,27 @@ test_in_order_peek_consume(void **state)
 	close_queue();
 }
 
-/* A CRC that came with the octets stays with all of them, and goes when some are taken away. */
+/* What is known of CRCs stays with the octets, and goes when some are taken off their front. */
 static void
-test_crc_of_a_view(void **state)
+test_sealed_octets(void **state)
 {
-	struct iw_view text = {.off = HDR, .len = 10, .crc = 7, .has_crc = true}, v;
+	struct iw_view text = {.off = HDR, .len = 10, .sealed = 8}, v;
 
 	(void)state;
 	open_queue(16, 8, 2, 0);
 	text.m = packet(10, 0, ROOM);
 	assert_int_equal(tcp_rxq_add(&q, &p, &text, 0, 100).verdict, TCP_RXQ_IN_ORDER);
 	assert_int_equal(tcp_rxq_peek(&q, &v, 1), 1);
-	assert_true(v.has_crc && v.crc == 7);
+	assert_int_equal(v.sealed, 8);
 	read_and_check(&q, 4);
 	assert_int_equal(tcp_rxq_peek(&q, &v, 1), 1);
-	assert_false(v.has_crc);
+	assert_int_equal(v.sealed, 0);
 	read_and_check(&q, 6);
 	/* Cut at the edge of the window. */
 	text.m = packet(10, 10, ROOM);
 	assert_int_equal(tcp_rxq_add(&q, &p, &text, 10, 15).advanced, 5);
 	assert_int_equal(tcp_rxq_peek(&q, &v, 1), 1);
-	assert_true(v.len == 5 && !v.has_crc);
+	assert_true(v.len == 5 && v.sealed == 0);
 	read_and_check(&q, 5);
 	close_queue();
 }
@@ -277,7 +277,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_order_peek_consume),
-		cmocka_unit_test(test_crc_of_a_view),
+		cmocka_unit_test(test_sealed_octets),
 		cmocka_unit_test(test_a_packet_in_segments_is_a_node_each),
 		cmocka_unit_test(test_edge_of_the_window),
 		cmocka_unit_test(test_sack_blocks_most_recent_first),
