@@ -188,12 +188,90 @@ test_T36_startup_out_of_the_reserve(void **state)
 	close_all();
 }
 
+/* ---- transmit state: what the Reply leaves with ---- */
+
+static iw_cm_id asked;
+
+static int
+on_asked(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	(void)context;
+	if (event->type == IW_CM_CONNECT_REQUEST)
+		asked = id;
+	return 0;
+}
+
+/* All of it is lent to streams whose peer has fallen silent, and to one that is being opened. */
+static void
+lend_all(struct raw *busy)
+{
+	const struct iw_send_wr wr = {.opcode = IW_WR_SEND};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		raw_listen(&busy[i], s, 1, (uint16_t)(4000 + i));
+		victim_connect(&v, 1, (uint16_t)(4000 + i));
+		for (uint32_t k = 0; k < 1000 && !raw_accept(&busy[i]); k++)
+			;
+		assert_true(raw_await(&busy[i], 24, IW_SEC));
+		raw_send(&busy[i], octets, raw_startup(octets, true, 0x50, 2, "\0\x10\0\x10", 4));
+		raw_run(&busy[i], 10 * IW_MS);
+	}
+	s->host[1].cut = true;
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(iw_post_send(v.conn[i].qp, &wr, NULL), 0);
+	victim_connect(&v, 1, 4009);
+	raw_run(&busy[0], 10 * IW_MS);
+}
+
+/* Neither a Reply nor a reject can leave: the call says so, nobody is reset, and it goes when there is some again. */
+static void
+test_M16_reply_cannot_leave(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = 16, .tcp.max_flights = 3};
+	struct iw_addr any = {.port = VICTIM_PORT};
+	struct raw busy[2];
+	iw_cm_id listener;
+	struct iw_qp *qp;
+
+	(void)state;
+	s = malloc(sizeof(*s));
+	sim_init_params(s, 1, 3, &params);
+	victim_init(&v, s, 0);
+	listener = iw_cm_create(v.engine, on_asked, NULL);
+	assert_int_equal(iw_cm_listen(v.engine, listener, &any, 4), 0);
+	assert_true(raw_open(&r, s, 2, 0, VICTIM_PORT));
+	asked = 0;
+	request(0x50, 2, "\0\x10\0\x10", 4);
+	assert_int_not_equal(asked, 0);
+	lend_all(busy);
+	qp = iw_qp_create(v.engine, v.pd, &(struct iw_qp_attr){.send_cq = v.cq, .recv_cq = v.cq}, NULL);
+	assert_int_equal(iw_cm_accept(v.engine, asked, qp, NULL), -IW_E_NOMEM);
+	assert_int_equal(iw_cm_reject(v.engine, asked, NULL, 0), -IW_E_NOMEM);
+	raw_run(&r, 10 * IW_MS);
+	assert_int_equal(r.len, 0);
+	assert_false(raw_ended(&r));
+	s->host[1].cut = false;
+	raw_run(&r, 5 * IW_SEC);
+	assert_int_equal(iw_cm_accept(v.engine, asked, qp, NULL), 0);
+	raw_run(&r, 10 * IW_MS);
+	check_reply(0x50, 2, "\0\x10\0\x10");
+	assert_int_equal(iw_qp_state(qp), IW_QP_RTS);
+	for (uint32_t i = 0; i < 2; i++)
+		raw_close(&busy[i]);
+	raw_close(&r);
+	assert_int_equal(iw_cm_destroy(v.engine, asked), 0);
+	assert_int_equal(iw_cm_destroy(v.engine, listener), 0);
+	assert_int_equal(iw_qp_destroy(qp), 0);
+	victim_close(&v);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_T36_endings_of_a_startup),
 		cmocka_unit_test(test_T36_startup_out_of_the_reserve),
+		cmocka_unit_test(test_M16_reply_cannot_leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
