@@ -75,6 +75,19 @@ cm_passive_leave(struct cm *cm, struct cm_id *id)
 
 /* ---- the answer ---- */
 
+/* Ready to go: TCP will take it, too, in the step that follows.  A Reply that got stuck there could only be followed by
+ * a reset, which others take for a peer that does not know revision 2. */
+static int
+make_reply(struct cm *cm, const struct cm_id *id, const struct mpa_startup *reply)
+{
+	struct cm_setup *s = cm_id_setup(cm, id);
+
+	if (tcp_tx_may_append(cm->tcp, id->conn) == -IW_E_NOMEM)
+		return -IW_E_NOMEM;
+	s->frame = cm_frame_startup(cm, reply);
+	return s->frame ? 0 : -IW_E_NOMEM;
+}
+
 int
 cm_passive_prepare(struct cm *cm, struct cm_id *id, struct iw_qp *qp, const struct iw_cm_attr *attr)
 {
@@ -93,9 +106,9 @@ cm_passive_prepare(struct cm *cm, struct cm_id *id, struct iw_qp *qp, const stru
 	if (!cm_qp_depths(qp, &s->local.ird, &s->local.ord))
 		return -IW_E_INVAL;
 	mpa_neg_responder(&s->local, &s->request, a->private_data, a->private_len, &neg);
-	s->frame = cm_frame_startup(cm, &neg.reply);
-	if (!s->frame)
-		return -IW_E_NOMEM;
+	err = make_reply(cm, id, &neg.reply);
+	if (err)
+		return err;
 	err = qp_bind(qp, id->handle);
 	if (err) {
 		rte_pktmbuf_free(s->frame);
@@ -120,35 +133,32 @@ cm_passive_reply(struct cm *cm, struct cm_id *id)
 	return cm_frame_send(cm, id, m);
 }
 
-static struct rte_mbuf *
-make_reject(struct cm *cm, const struct cm_setup *s, const void *private_data, uint16_t private_len)
+static int
+make_reject(struct cm *cm, const struct cm_id *id, const void *private_data, uint16_t private_len)
 {
 	struct mpa_neg_local local = {.ird = cm->params.ird, .ord = cm->params.ord};
 	struct mpa_startup reply;
 
-	mpa_neg_reject(&local, &s->request, private_data, private_len, &reply);
-	return cm_frame_startup(cm, &reply);
+	mpa_neg_reject(&local, &cm_id_setup(cm, id)->request, private_data, private_len, &reply);
+	return make_reply(cm, id, &reply);
 }
 
 int
 cm_passive_prepare_reject(struct cm *cm, struct cm_id *id, const void *private_data, uint16_t private_len)
 {
-	struct cm_setup *s = cm_id_setup(cm, id);
-	int err = cm_attr_check_private(private_data, private_len, s->request.enhanced);
+	int err = cm_attr_check_private(private_data, private_len, cm_id_setup(cm, id)->request.enhanced);
 
-	if (err)
-		return err;
-	s->frame = make_reject(cm, s, private_data, private_len);
-	return s->frame ? 0 : -IW_E_NOMEM;
+	return err ? err : make_reject(cm, id, private_data, private_len);
 }
 
 void
 cm_passive_reject(struct cm *cm, struct cm_id *id)
 {
 	struct cm_setup *s = cm_id_setup(cm, id);
-	struct rte_mbuf *m = s->frame ? s->frame : make_reject(cm, s, NULL, 0);
 
-	s->frame = NULL;
+	if (!s->frame)
+		(void)make_reject(cm, id, NULL, 0);
 	cm->n.rejects++;
-	(void)cm_frame_send(cm, id, m);
+	(void)cm_frame_send(cm, id, s->frame);
+	s->frame = NULL;
 }

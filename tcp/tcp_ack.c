@@ -103,7 +103,7 @@ account(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, struct t
 	if (iw_seq_gt(ack, q->una))
 		tcp_txq_ack(q, &tcp->txq_pool, ack, d);
 	if (seg->n_sack && tcp_conn_has(c, TCP_CONN_SACK))
-		res = tcp_sack_rx(&c->fl->sack, q, seg->sack, seg->n_sack, d);
+		res = tcp_sack_rx(&c->fl->sack, q, seg->ack, seg->sack, seg->n_sack, d);
 	tcp->n.rx_bad_sack += res.bad;
 	return res;
 }

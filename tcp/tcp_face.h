@@ -200,6 +200,8 @@ struct tcp_grant tcp_tx_grant(struct tcp *tcp, uint32_t conn);
  * start-up frames, Terminate and the like; -IW_E_NOTCONN (freed) when the stream cannot send any more, or
  * -IW_E_NOMEM (freed). */
 int tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m);
+/* What it would return now, if nothing comes between. */
+int tcp_tx_may_append(struct tcp *tcp, uint32_t conn);
 /* The same when whoever filled the mbuf has summed its octets in passing (iw_sum_fold(); where the port makes the
  * checksums anything: net_l4_cksum_offloaded()).  m may be a chain of up to 8 mbufs, with the headroom in front of the
  * first: what lies in memory of others is read until all of it is acknowledged, and no more when it had to be copied

@@ -111,7 +111,7 @@ static void
 note_outside(struct tcp_conn *c, const struct tcp_seg *seg)
 {
 	if (seg->len && iw_seq_lt(seg->seq, c->rxq.nxt)) {
-		tcp_rxq_note_dup(&c->rxq, seg->seq, seg->seq + seg->len);
+		tcp_rxq_note_dup(&c->rxq, seg->seq, iw_seq_min(seg->seq + seg->len, c->rxq.nxt));
 		c->rx_dup += c->rx_dup < UINT16_MAX;
 	} else {
 		c->rx_outside += c->rx_outside < UINT16_MAX;

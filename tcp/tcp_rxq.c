@@ -225,10 +225,21 @@ absorb(struct tcp_rxq *q, struct tcp_rxq_pool *p)
 	run_remove(q->ooo, 0);
 }
 
+/* What is left for this connection: half of the budget is for those that have received something, not for whoever has
+ * only come to open holes (X2).  (Every 4 GiB one is new for a moment.) */
+static uint32_t
+ooo_left(const struct tcp_rxq *q, const struct tcp_rxq_pool *p)
+{
+	bool proven = q->nxt - q->first >= TCP_RXQ_PROVEN;
+	uint32_t all = proven ? p->max_ooo_mbufs : (p->max_ooo_mbufs + 1) / 2;
+
+	return all > p->ooo_mbufs ? all - p->ooo_mbufs : 0;
+}
+
 static bool
 ooo_budget_allows(const struct tcp_rxq *q, const struct tcp_rxq_pool *p, uint32_t mbufs)
 {
-	uint32_t left = p->max_ooo_mbufs - p->ooo_mbufs, mine = q->ooo ? q->ooo->mbufs : 0;
+	uint32_t left = ooo_left(q, p), mine = q->ooo ? q->ooo->mbufs : 0;
 
 	return mbufs <= left && mine < left;
 }
@@ -424,7 +435,7 @@ tcp_rxq_is_short(struct tcp_rxq_pool *p)
 void
 tcp_rxq_init(struct tcp_rxq *q, uint32_t nxt)
 {
-	*q = (struct tcp_rxq){.nxt = nxt};
+	*q = (struct tcp_rxq){.nxt = nxt, .first = nxt};
 }
 
 void

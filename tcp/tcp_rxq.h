@@ -13,7 +13,8 @@
 #include "tcp_rxq_piece.h"
 #include "view.h"
 
-#define TCP_RXQ_RUNS 64 /* islands of out-of-order octets in one connection */
+#define TCP_RXQ_RUNS 64             /* islands of out-of-order octets in one connection */
+#define TCP_RXQ_PROVEN (256u << 10) /* octets in order that open the other half of the out-of-order budget */
 
 /* An island: [from, to) without a hole. */
 struct tcp_rxq_run {
@@ -37,6 +38,7 @@ struct tcp_rxq {
 	uint32_t nxt;                /* of the first octet that is not in order yet */
 	uint32_t octets, mbufs;      /* in order */
 	struct iw_range dsack;       /* to be reported once (RFC 2883); from == to: none */
+	uint32_t first;              /* nxt as it was at first */
 	struct tcp_rxq_ooo *ooo;     /* NULL: nothing is out of order */
 };
 
@@ -57,8 +59,8 @@ struct tcp_rxq_added {
 
 /* max_nodes: mbufs that can be held at once in all queues; max_ooo_mbufs of them out of order (less than
  * max_nodes); max_ooo_conns: connections that have something out of order at a time.  One connection may hold as many
- * out of order as remain free for all others: nobody takes the whole budget (X2).  0, -IW_E_INVAL,
- * -IW_E_NOMEM. */
+ * out of order as remain free for all others, and half of the budget is for connections that have received
+ * TCP_RXQ_PROVEN octets before: neither one nor a thousand take all of it (X2).  0, -IW_E_INVAL, -IW_E_NOMEM. */
 int tcp_rxq_pool_init(struct tcp_rxq_pool *p, struct rte_mempool *data_pool, uint32_t max_nodes, uint32_t max_ooo_mbufs,
 		      uint32_t max_ooo_conns);
 void tcp_rxq_pool_fini(struct tcp_rxq_pool *p);

@@ -26,11 +26,11 @@ covers(const struct iw_range *outer, const struct iw_range *inner)
 
 /* RFC 2883 §4, §5: the first block reports a duplicate. */
 static bool
-is_dsack(const struct tcp_txq *q, const struct iw_range *blocks, uint32_t n)
+is_dsack(const struct tcp_txq *q, uint32_t ack, const struct iw_range *blocks, uint32_t n)
 {
 	if (n == 0 || iw_seq_geq(blocks[0].from, blocks[0].to))
 		return false;
-	if (iw_seq_leq(blocks[0].to, q->una))
+	if (iw_seq_leq(blocks[0].to, ack))
 		return true;
 	return n > 1 && block_is_valid(q, &blocks[0]) && block_is_valid(q, &blocks[1]) &&
 	       covers(&blocks[1], &blocks[0]);
@@ -110,10 +110,10 @@ mark_block(const struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *b
 }
 
 struct tcp_sack_result
-tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *blocks, uint32_t n,
+tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, uint32_t ack, const struct iw_range *blocks, uint32_t n,
 	    struct tcp_txq_delta *delta)
 {
-	struct tcp_sack_result res = {.dsack = is_dsack(q, blocks, n)};
+	struct tcp_sack_result res = {.dsack = is_dsack(q, ack, blocks, n)};
 	struct iw_range sorted[TCP_SACK_MAX];
 	uint32_t steps = TCP_SACK_STEPS, n_sorted = 0, n_done = 0;
 

@@ -29,9 +29,10 @@ struct tcp_sack_result {
 /* At the start, and whenever tcp_txq_mark_all_lost() forgot what was SACKed. */
 void tcp_sack_init(struct tcp_sack *s);
 
-/* Blocks of an ACK; call after tcp_txq_ack().  Marks records that one block wholly covers and adds to *delta.  The
- * first block may be a D-SACK (RFC 2883 §4): at or below SND.UNA, or inside the second one. */
-struct tcp_sack_result tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, const struct iw_range *blocks, uint32_t n,
-				   struct tcp_txq_delta *delta);
+/* Blocks of an ACK of `ack`; call after tcp_txq_ack().  Marks records that one block wholly covers and adds to *delta.
+ * The first block may be a D-SACK (RFC 2883 §4, §5): at or below `ack`, which is an octet ahead of the records while a
+ * probe's has been taken, or inside the second one. */
+struct tcp_sack_result tcp_sack_rx(struct tcp_sack *s, struct tcp_txq *q, uint32_t ack, const struct iw_range *blocks,
+				   uint32_t n, struct tcp_txq_delta *delta);
 
 #endif

@@ -138,6 +138,21 @@ takes_data(const struct tcp_conn *c)
 	       !tcp_conn_has(c, TCP_CONN_CLOSE_WANTED);
 }
 
+/* Without a grant come frames of a start-up and Terminates. */
+static inline int
+may_append(struct tcp *tcp, struct tcp_conn *c)
+{
+	if (!c || !takes_data(c))
+		return -IW_E_NOTCONN;
+	return tcp_flight_take(tcp, c, TCP_FLIGHT_CONTROL) && records_left(tcp, c) ? 0 : -IW_E_NOMEM;
+}
+
+int
+tcp_tx_may_append(struct tcp *tcp, uint32_t conn)
+{
+	return may_append(tcp, tcp_conn_user(tcp, conn));
+}
+
 int
 tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
 {
@@ -149,16 +164,12 @@ tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_
 {
 	struct tcp_conn *c = tcp_conn_user(tcp, conn);
 	uint32_t len = rte_pktmbuf_pkt_len(m);
+	int err = may_append(tcp, c);
 
 	assert(len > 0 && rte_pktmbuf_headroom(m) >= TCP_HEADROOM);
-	if (!c || !takes_data(c)) {
+	if (err) {
 		rte_pktmbuf_free(m);
-		return -IW_E_NOTCONN;
-	}
-	/* Without a grant come frames of a start-up and Terminates. */
-	if (!tcp_flight_take(tcp, c, TCP_FLIGHT_CONTROL) || !records_left(tcp, c)) {
-		rte_pktmbuf_free(m);
-		return -IW_E_NOMEM;
+		return err;
 	}
 	if (!tcp_txq_append(&c->fl->txq, &tcp->txq_pool, m, sum))
 		return -IW_E_NOMEM;

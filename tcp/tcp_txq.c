@@ -220,11 +220,12 @@ copy_of(struct rte_mempool *pool, const struct tcp_txq_rec *rec, uint32_t off, u
 	return m;
 }
 
-/* Its payload in an mbuf that nobody else has.  False: there is none. */
+/* Its payload in an mbuf that nobody else has; of the reserve if it came from there (a start-up frame, a Terminate:
+ * T36). False: there is none. */
 static bool
 replace(struct tcp_txq_pool *p, struct tcp_txq_rec *rec)
 {
-	struct rte_mbuf *m = copy_of(p->data_pool, rec, 0, rec->len);
+	struct rte_mbuf *m = copy_of(rec->m->pool == p->ctl_pool ? p->ctl_pool : p->data_pool, rec, 0, rec->len);
 
 	if (!m)
 		return false;

@@ -23,6 +23,17 @@ iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, 
 	return cm_listen(engine->cm, id, addr, backlog);
 }
 
+/* It lives, here: an id finds its QP by a handle, which names another one on another engine. */
+static int
+check_qp(const struct iw_engine *engine, const struct iw_qp *qp)
+{
+	int err = rdmap_qp_named(qp);
+
+	if (err)
+		return err;
+	return qp_engine(qp) == engine ? 0 : -IW_E_INVAL;
+}
+
 int
 iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
 	      const struct iw_cm_attr *attr)
@@ -31,7 +42,7 @@ iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr,
 
 	if (!engine || !addr || !qp || addr->port == 0 || iw_addr_is_any(addr))
 		return -IW_E_INVAL;
-	err = rdmap_qp_named(qp);
+	err = check_qp(engine, qp);
 	if (err)
 		return err;
 	return cm_connect(engine->cm, id, addr, qp, attr, engine_now(engine));
@@ -44,7 +55,7 @@ iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const stru
 
 	if (!engine || !qp)
 		return -IW_E_INVAL;
-	err = rdmap_qp_named(qp);
+	err = check_qp(engine, qp);
 	if (err)
 		return err;
 	return cm_accept(engine->cm, id, qp, attr, engine_now(engine));

@@ -88,7 +88,7 @@ blocks(struct world *w, struct fuzz_in *in)
 	}
 	for (struct tcp_txq_rec *r = tcp_txq_first(&w->q); r; r = tcp_txq_next(&w->q, r))
 		was[i++] = r->flags & TCP_REC_SACKED;
-	res = tcp_sack_rx(&w->sack, &w->q, b, n, &d);
+	res = tcp_sack_rx(&w->sack, &w->q, w->q.una, b, n, &d);
 	assert(!res.cut_short && res.bad <= n);
 	i = 0;
 	for (struct tcp_txq_rec *r = tcp_txq_first(&w->q); r; r = tcp_txq_next(&w->q, r), i++) {

@@ -263,8 +263,8 @@ raw_read_req(uint8_t *out, uint32_t msn, uint32_t size, uint32_t stag, uint64_t 
 	return raw_fpdu(out, &h, body, sizeof(body));
 }
 
-uint32_t
-raw_terminate(const struct raw *r)
+const uint8_t *
+raw_find_terminate(const struct raw *r)
 {
 	for (uint32_t at = 0; at + 8 <= r->len;) {
 		const uint8_t *p = r->in + at;
@@ -273,8 +273,16 @@ raw_terminate(const struct raw *r)
 		if (len > r->len - at)
 			break;
 		if ((p[3] & 15) == 7)
-			return (uint32_t)p[20] << 8 | p[21];
+			return p;
 		at += len;
 	}
-	return 0;
+	return NULL;
+}
+
+uint32_t
+raw_terminate(const struct raw *r)
+{
+	const uint8_t *p = raw_find_terminate(r);
+
+	return p ? (uint32_t)p[20] << 8 | p[21] : 0;
 }

@@ -49,6 +49,8 @@ bool raw_start(struct raw *r);
 /* An FPDU with its CRC; returns its length. */
 uint32_t raw_fpdu(uint8_t *out, const struct ddp_hdr *h, const void *payload, uint32_t len);
 uint32_t raw_read_req(uint8_t *out, uint32_t msn, uint32_t size, uint32_t stag, uint64_t to);
+/* The Terminate in what was read, from its ULPDU_Length on; NULL: there is none. */
+const uint8_t *raw_find_terminate(const struct raw *r);
 /* Layer, type and code of the Terminate at the end of what was read as 0xLECC; 0: there is none. */
 uint32_t raw_terminate(const struct raw *r);
 

@@ -141,6 +141,15 @@ SCRIPT(test_T28_reneging, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(2920), OUT(
        IN(A, 1, 1, 0, .dt = 100 * MS, .sack = {{1461, 2921}}), SKIP(2 * SEC), IN(A, 1, 1461, 0),
        OUT(A, 1461, 1, 0, .any = ANY_TIME | ANY_LEN), SKIP(0), IN(A, 1, 2921, 0), QUIET(10 * SEC));
 
+/* RFC 2883 §4, §5: one more probe of a closed window brings an octet that was taken: a duplicate, and no bad block. */
+SCRIPT(test_T28_dsack_of_a_probe, ACTIVE(O_MSS | O_SACK), IN(A, 1, 1, 0, .wnd0 = true), SEND(1000),
+       OUT(A, 1, 1, 1, .dt = 200 * MS), IN(A, 1, 2, 0, .wnd0 = true), OUT(A, 1, 1, 1, .any = ANY_TIME),
+       IN(A, 1, 2, 0, .wnd0 = true, .sack = {{1, 2}}), COUNTER("rx_dsack", 1), COUNTER("rx_bad_sack", 0),
+       IN(A, 1, 2, 0), OUT(A, 1, 1, 1000), IN(A, 1, 1001, 0));
+/* §4 (3): ours ends with what came before, also of a segment whose rest finds the window closed. */
+SCRIPT_WITH(test_T28_dsack_of_a_part, &script_small, PASSIVE(O_MSS | O_SACK), HOLD, IN(A, 1, 1, 1024, .n = 16), SKIP(0),
+	    IN(A, SMALL - 99, 1, 200), OUT(A, 1, SMALL + 1, 0, .wnd0 = true, .sack = {{SMALL - 99, SMALL + 1}}));
+
 /* The first that came stays (RFC 9293 §3.4: it is the same octet); what was delivered never changes. */
 SCRIPT(test_T29, PASSIVE(O_MSS), IN(A, 101, 1, 100), OUT(A, 1, 1, 0), IN(A, 101, 1, 100, .other = true),
        OUT(A, 1, 1, 0), IN(A, 1, 1, 100), OUT(A, 1, 201, 0), GOT(200), IN(A, 1, 1, 200, .other = true),
@@ -353,6 +362,8 @@ main(void)
 		cmocka_unit_test(test_T27_syn_timed_out),
 		cmocka_unit_test(test_T28),
 		cmocka_unit_test(test_T28_reneging),
+		cmocka_unit_test(test_T28_dsack_of_a_probe),
+		cmocka_unit_test(test_T28_dsack_of_a_part),
 		cmocka_unit_test(test_T29),
 		cmocka_unit_test(test_T30),
 		cmocka_unit_test(test_T31),

@@ -101,10 +101,10 @@ one_responder(uint8_t flags, uint8_t rev, const char *pd, uint16_t pd_len, uint8
 
 /* ---- we are the initiator ---- */
 
+/* Its Request has come. */
 static inline void
-open_initiator(bool p2p)
+dial(bool p2p)
 {
-	open_host();
 	v.attr.no_peer_to_peer = !p2p;
 	v.attr.require_peer_to_peer = p2p; /* no second attempt */
 	raw_listen(&r, s, 2, 4000);
@@ -114,6 +114,13 @@ open_initiator(bool p2p)
 	assert_true(raw_await(&r, 24, IW_SEC));
 	assert_memory_equal(r.in, "MPA ID Req Frame", 16);
 	raw_forget(&r);
+}
+
+static inline void
+open_initiator(bool p2p)
+{
+	open_host();
+	dial(p2p);
 }
 
 static inline void

@@ -327,6 +327,46 @@ test_strangers(void **state)
 	close_world();
 }
 
+static struct iw_qp *foreign;
+
+static int
+accept_with_foreign(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	bool *asked = context;
+
+	*asked |= event->type == IW_CM_CONNECT_REQUEST;
+	assert_int_equal(iw_cm_accept(p.end[1].engine, id, foreign, NULL), -IW_E_INVAL);
+	return 1;
+}
+
+/* A QP of another engine is known here by a handle that names another one. */
+static void
+test_strange_qp(void **state)
+{
+	struct iw_qp_attr attr;
+	struct iw_addr to = sim_addr(1, 4793);
+	iw_cm_id listener, id;
+	bool asked = false;
+	int err;
+
+	(void)state;
+	open_world(false);
+	attr = (struct iw_qp_attr){.send_cq = p.end[0].cq, .recv_cq = p.end[0].cq};
+	foreign = iw_qp_create(e, pd, &attr, &err);
+	listener = iw_cm_create(p.end[1].engine, accept_with_foreign, &asked);
+	assert_int_equal(iw_cm_listen(p.end[1].engine, listener, &to, 1), 0);
+	id = iw_cm_create(e, on_event, NULL);
+	assert_int_equal(iw_cm_connect(e, id, &to, p.end[1].qp, NULL), -IW_E_INVAL);
+	assert_int_equal(iw_cm_connect(e, id, &to, qp, NULL), 0);
+	assert_true(sim_until(s, &asked, IW_SEC));
+	sim_run(s, IW_SEC);
+	assert_int_equal(iw_qp_state(foreign), IW_QP_IDLE);
+	assert_int_equal(iw_qp_destroy(foreign), 0);
+	assert_int_equal(iw_cm_destroy(e, id), 0);
+	assert_int_equal(iw_cm_destroy(p.end[1].engine, listener), 0);
+	close_world();
+}
+
 /* Requests that are refused at the post, and leave the QP as it was. */
 static void
 test_posts(void **state)
@@ -510,13 +550,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_null),
-		cmocka_unit_test(test_destroyed),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_posts),
-		cmocka_unit_test(test_shared_posts),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_no_memory_for_windows),
+		cmocka_unit_test(test_null),      cmocka_unit_test(test_destroyed),
+		cmocka_unit_test(test_strangers), cmocka_unit_test(test_strange_qp),
+		cmocka_unit_test(test_posts),     cmocka_unit_test(test_shared_posts),
+		cmocka_unit_test(test_no_memory), cmocka_unit_test(test_no_memory_for_windows),
 		cmocka_unit_test(test_names),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory for what comes in is used up by peers that begin FPDUs and do not go on (X3): whoever has been still longest
- * goes, one after another, as long as memory is short; peers that are slow, but move, stay.  A whole engine against
- * peers made by hand. */
+ * goes, one after another, as long as memory is short; peers that are slow, but move, stay.  And by peers that send
+ * octets behind holes (X2).  A whole engine against peers made by hand. */
 #include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "iw_time.h"
+#include "mbufpool.h"
 #include "oracle.h"
 #include "raw.h"
 #include "stat_of.h"
@@ -195,6 +196,152 @@ test_X3_not_at_once(void **state)
 	close_world();
 }
 
+/* ---- X2 ---- */
+
+#define PINNERS 1000u
+#define PINS 3u     /* segments of an octet that each of them has behind its hole */
+#define POOL 2048u  /* mbufs of the host; of these: */
+#define QUEUED 768u /* for all that came in, */
+#define OOO 512u    /* and of these for what is out of order */
+#define ROUNDS 32u  /* FPDUs of the honest peer */
+#define LOSS 0.005
+#define WORKS 4u
+
+static uint32_t pinner[PINNERS], most; /* mbufs in use at a time */
+
+static void
+watch(struct sim *sim, const struct rte_mbuf *m)
+{
+	uint32_t n = mbufpool_in_use(sim->host[0].data_pool);
+
+	(void)m;
+	most = n > most ? n : most;
+}
+
+static void
+open_honest(void)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = PINNERS + 24, .tcp.max_ooo_mbufs = OOO};
+
+	s = malloc(sizeof(*s));
+	sim_init_params(s, 12, 3, &params);
+	s->copies = true;
+	s->wire.delay_ns = 100 * IW_US;
+	s->tap = watch;
+	most = 0;
+	mbufpool_set_limit(s->host[0].data_pool, POOL);
+	s->host[0].engine->tcp->rxq_pool.max_nodes = QUEUED;
+	victim_init(&v, s, 0);
+	v.recvs = 0;
+	victim_listen(&v);
+	area = oracle_memory(AREA);
+	mr = iw_mr_reg(v.pd, area, AREA, IW_REMOTE_WRITE, NULL);
+	assert_true(raw_open(&slow[0], s, 1, 0, VICTIM_PORT) && raw_start(&slow[0]));
+}
+
+static void
+send_octets(struct raw *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < PINNERS; i++) {
+		r->conn = pinner[i];
+		for (uint32_t k = 0; k < n; k++)
+			raw_send(r, "M", 1);
+		if (i % 16 == 15)
+			raw_run(r, 20 * IW_US);
+	}
+	raw_run(r, IW_MS);
+}
+
+/* Each loses an octet under way and sends others behind it; nothing ever fills the holes. */
+static void
+pin(struct raw *r)
+{
+	struct iw_addr remote = sim_addr(0, VICTIM_PORT), local = {.port = 0};
+	struct tcp *tcp = s->host[2].engine->tcp;
+
+	raw_dial(r, s, 2, 0, VICTIM_PORT);
+	pinner[0] = r->conn;
+	for (uint32_t i = 1; i < PINNERS; i++) {
+		assert_int_equal(tcp_open(tcp, &local, &remote, NULL, 97, s->now_ns, &pinner[i]), 0);
+		if (i % 16 == 0)
+			raw_run(r, IW_MS);
+	}
+	raw_run(r, 10 * IW_MS);
+	s->host[2].deaf = s->host[2].cut = true;
+	send_octets(r, 1);
+	s->host[2].cut = false;
+	send_octets(r, PINS);
+	s->host[2].cut = true;
+	r->conn = pinner[0];
+}
+
+static void
+unpin(struct raw *r)
+{
+	for (uint32_t i = 1; i < PINNERS; i++) {
+		tcp_abort(s->host[2].engine->tcp, pinner[i], s->now_ns);
+		tcp_release(s->host[2].engine->tcp, pinner[i], s->now_ns);
+	}
+	raw_close(r);
+}
+
+/* How long an honest peer needs for what it writes. */
+static uint64_t
+honest_work(uint64_t limit_ns)
+{
+	uint64_t began = s->now_ns;
+
+	memset(area, 0, FPDU);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		make_fpdu(0, i);
+		raw_send(&slow[0], fpdu[0], fpdu_len);
+	}
+	while (!is_written(0, ROUNDS - 1) && s->now_ns < began + limit_ns)
+		raw_run(&slow[0], 20 * IW_US);
+	return s->now_ns - began;
+}
+
+/* The same, again and again, on a wire that loses some of it. */
+static uint64_t
+work(bool pinned)
+{
+	const struct tcp_rxq_pool *pool;
+	uint64_t took = 0;
+	struct raw r;
+
+	open_honest();
+	honest_work(5 * IW_SEC);
+	pool = &s->host[0].engine->tcp->rxq_pool;
+	if (pinned)
+		pin(&r);
+	assert_int_equal(pool->ooo_mbufs, pinned ? OOO / 2 : 0);
+	s->wire.loss = LOSS;
+	for (uint32_t i = 0; i < WORKS; i++)
+		took += honest_work(2 * IW_SEC);
+	s->wire.loss = 0;
+	assert_true(most < POOL / 2); /* they are the port's to receive into */
+	assert_int_equal(pool->ooo_mbufs, pinned ? OOO / 2 : 0);
+	if (pinned) {
+		assert_true(counter("tcp.rx_ooo_dropped") >= PINNERS * PINS - OOO / 2);
+		unpin(&r);
+	}
+	raw_close(&slow[0]);
+	assert_int_equal(iw_mr_dereg(mr), 0);
+	victim_close(&v);
+	return took;
+}
+
+/* An honest peer that loses segments, too, keeps half of its goodput at least: there is room for what it sends behind
+ * them. */
+static void
+test_X2(void **state)
+{
+	uint64_t alone = work(false);
+
+	(void)state;
+	assert_in_range(work(true), 1, 2 * alone);
+}
+
 /* An argument is a filter: test_X3*. */
 int
 main(int argc, char **argv)
@@ -202,6 +349,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_X3_worst_first),
 		cmocka_unit_test(test_X3_not_at_once),
+		cmocka_unit_test(test_X2),
 	};
 
 	if (argc > 1)

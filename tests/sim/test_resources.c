@@ -112,6 +112,41 @@ test_S10(void **state)
 	idle_streams(0, 0);
 }
 
+/* A peer that never reads: its stream, which nothing goes into any more, is one of those that go when places are short
+ * and the administrator allows it (the other policy, that it stays, is in test_security.c). */
+static void
+test_X8_policy(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS, .cm.reap_idle_ns = 10 * IW_SEC};
+	struct raw deaf, many[CONNS - 2];
+	uint32_t n = 0;
+
+	(void)state;
+	params.tcp.rcv_buf = 8192;
+	open_world(&params, 3);
+	assert_true(raw_open(&deaf, s, 2, 0, VICTIM_PORT) && raw_start(&deaf));
+	deaf.deaf = true;
+	for (uint32_t k = 0; k < 16; k++)
+		n += raw_read_req(octets + n, k + 1, VICTIM_MR, iw_mr_rkey(v.mr[VICTIM_RO]),
+				  (uintptr_t)victim_at(&v, VICTIM_RO));
+	raw_send(&deaf, octets, n);
+	for (uint32_t i = 0; i < 12; i++) {
+		raw_run(&a, IW_SEC);
+		check_honest("i work..");
+	}
+	assert_false(v.conn[1].closed);
+	assert_true(stat_of(v.engine, "tcp.tx_probes") > 0);
+	for (uint32_t i = 0; i < CONNS - 3; i++)
+		assert_true(raw_open(&many[i], s, 2, 0, VICTIM_PORT) && raw_start(&many[i]));
+	raw_run(&a, IW_SEC);
+	assert_true(v.conn[1].closed && v.conn[1].status == -IW_E_CONNABORTED);
+	assert_int_equal(count_closed(-IW_E_CONNABORTED), 1);
+	for (uint32_t i = 0; i < CONNS - 3; i++)
+		raw_close(&many[i]);
+	raw_close(&deaf);
+	close_world();
+}
+
 /* An access list is the handler's: the Request names the peer before anything is given out.  Who is not on it gets a
  * reject, no QP and no STag. */
 static void
@@ -487,9 +522,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_S10),         cmocka_unit_test(test_S16), cmocka_unit_test(test_S19),
-		cmocka_unit_test(test_S20),         cmocka_unit_test(test_X5),  cmocka_unit_test(test_X7),
-		cmocka_unit_test(test_X3_settable),
+		cmocka_unit_test(test_S10),         cmocka_unit_test(test_S16),       cmocka_unit_test(test_S19),
+		cmocka_unit_test(test_S20),         cmocka_unit_test(test_X5),        cmocka_unit_test(test_X7),
+		cmocka_unit_test(test_X3_settable), cmocka_unit_test(test_X8_policy),
 	};
 
 	if (argc > 1)

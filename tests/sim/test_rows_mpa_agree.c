@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows M14 to M22 of the start-up (RFC 5044 §7.1, RFC 6581), one test for each, with a whole engine on one side and
  * a peer made by hand on the other. */
+#include "crc32c.h"
+#include "qp_obj.h"
+
 #include "startup.h"
 
 #include "stat_of.h"
@@ -68,6 +71,47 @@ test_M16(void **state)
 	assert_true(r.bits & TCP_READY_FIN);
 	assert_false(r.bits & TCP_READY_RST);
 	close_all();
+}
+
+/* A Reply is good, but the QP cannot do what it agrees to (a hand in it): not its fault, and nothing that has a code of
+ * its own.  Behind the Reply, or behind the delay that was asked for. */
+static void
+one_local_failure(bool p2p, bool markers, uint32_t delay_us)
+{
+	static const uint8_t fpdu[24] = "\x00\x16\x41\x47\0\0\0\0" /* length, DDP and RDMAP control, reserved */
+					"\0\0\0\2\0\0\0\1\0\0\0\0" /* QN 2, MSN 1, MO 0 */
+					"\x20\x05\0";              /* L2/E0/C5; M, D and R are 0 */
+	uint8_t *at;
+
+	open_host();
+	v.attr.first_fpdu_delay_us = delay_us;
+	dial(p2p);
+	v.conn[0].qp->max_ord = 1;
+	reply(markers ? 0xd0 : 0x50, 2, p2p ? "\x80\x10\x80\x10" : "\0\x10\0\x10", 4);
+	if (delay_us) {
+		assert_int_equal(r.len, 0);
+		raw_run(&r, 2 * delay_us * IW_US);
+	}
+	assert_int_equal(r.len, markers ? 32 : 28);
+	at = r.in + (markers ? 4 : 0);
+	assert_memory_equal(at, fpdu, 24);
+	assert_int_equal(mpa_hdr_crc_parse(at + 24), /* of the marker, too */
+			 iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, r.in, r.len - 4)));
+	assert_true(r.bits & TCP_READY_FIN);
+	assert_false(r.bits & TCP_READY_RST);
+	assert_int_equal(iw_qp_state(v.conn[0].qp), IW_QP_IDLE);
+	v.conn[0].qp->max_ord = 16;
+	check_answer(-IW_E_CONNABORTED, markers ? 0 : 0x2005);
+}
+
+static void
+test_M16_initiator(void **state)
+{
+	(void)state;
+	one_local_failure(false, false, 0);
+	one_local_failure(true, false, 0);
+	one_local_failure(true, true, 0);
+	one_local_failure(true, false, 5000);
 }
 
 /* The RTR right behind the Reply, and FPDUs in the segment of the Reply (M5). */
@@ -331,17 +375,12 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_M14),
-		cmocka_unit_test(test_M15),
-		cmocka_unit_test(test_M16),
-		cmocka_unit_test(test_M17),
-		cmocka_unit_test(test_M17_rtr_awaits_room),
-		cmocka_unit_test(test_M18),
-		cmocka_unit_test(test_M18_second_syn),
-		cmocka_unit_test(test_M19),
-		cmocka_unit_test(test_M20),
-		cmocka_unit_test(test_M21),
-		cmocka_unit_test(test_M22),
+		cmocka_unit_test(test_M14), cmocka_unit_test(test_M15),
+		cmocka_unit_test(test_M16), cmocka_unit_test(test_M16_initiator),
+		cmocka_unit_test(test_M17), cmocka_unit_test(test_M17_rtr_awaits_room),
+		cmocka_unit_test(test_M18), cmocka_unit_test(test_M18_second_syn),
+		cmocka_unit_test(test_M19), cmocka_unit_test(test_M20),
+		cmocka_unit_test(test_M21), cmocka_unit_test(test_M22),
 	};
 
 	if (argc > 1)

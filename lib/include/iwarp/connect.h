@@ -85,16 +85,17 @@ int iw_cm_destroy(struct iw_engine *engine, iw_cm_id id);
 int iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, int backlog);
 
 /* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and unused; it moves to RTS
- * before CONNECT_REPLY(0).  -IW_E_INVAL (arguments, states), -IW_E_STALE (id, qp), -IW_E_TOOBIG (private data),
- * -IW_E_ADDRINUSE (local_port leads to this peer already; or somebody else has our address), -IW_E_ADDRNOTAVAIL (every
- * other port leads there, too), -IW_E_HOSTUNREACH (no address of ours for this peer, or it is none of a host),
- * -IW_E_NOMEM. */
+ * before CONNECT_REPLY(0).  -IW_E_INVAL (arguments, states, a QP of another engine), -IW_E_STALE (id, qp),
+ * -IW_E_TOOBIG (private data), -IW_E_ADDRINUSE (local_port leads to this peer already; or somebody else has our
+ * address), -IW_E_ADDRNOTAVAIL (every other port leads there, too), -IW_E_HOSTUNREACH (no address of ours for this
+ * peer, or it is none of a host), -IW_E_NOMEM. */
 int iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, struct iw_qp *qp,
 		  const struct iw_cm_attr *attr);
 
-/* Answers a CONNECT_REQUEST.  Both: -IW_E_INVAL (state or arguments; the id stays), -IW_E_STALE (id, qp; likewise),
- * -IW_E_TOOBIG (private data; likewise), -IW_E_NOMEM (likewise), -IW_E_CONNRESET (the peer has gone; the id is IDLE).
- * The QP is in RTS when it returns 0, but sends nothing before the peer's first FPDU (RFC 5044 §7.1.2). */
+/* Answers a CONNECT_REQUEST.  Both: -IW_E_INVAL (state or arguments, a QP of another engine; the id stays),
+ * -IW_E_STALE (id, qp; likewise), -IW_E_TOOBIG (private data; likewise), -IW_E_NOMEM (likewise), -IW_E_CONNRESET (the
+ * peer has gone; the id is IDLE).  The QP is in RTS when it returns 0, but sends nothing before the peer's first FPDU
+ * (RFC 5044 §7.1.2). */
 int iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr);
 int iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, uint16_t private_len);
 

@@ -5,6 +5,13 @@
 #include "env.h"
 #include "rxq_bench.h"
 
+/* As a queue that has received much. */
+static void
+prove(struct tcp_rxq *to)
+{
+	to->first = to->nxt - TCP_RXQ_PROVEN;
+}
+
 /* X2, T30: the out-of-order budget is full; the octet that is missing still gets in, and all flows. */
 static void
 test_T30_in_order_gets_in_when_out_of_order_is_full(void **state)
@@ -13,6 +20,7 @@ test_T30_in_order_gets_in_when_out_of_order_is_full(void **state)
 
 	(void)state;
 	open_queue(64, 16, 4, 0xffffff00u);
+	prove(&q);
 	for (uint32_t i = 0; i < 40; i++) {
 		enum tcp_rxq_verdict v = add(&q, 0xffffff01u + i, 1).verdict;
 
@@ -37,8 +45,10 @@ test_X2_budget_is_shared(void **state)
 
 	(void)state;
 	open_queue(2048, 1024, 8, 0);
+	prove(&q);
 	for (uint32_t c = 0; c < 3; c++) {
 		tcp_rxq_init(&bad[c], 0);
+		prove(&bad[c]);
 		for (uint32_t i = 0; i < 2000; i++)
 			add(&bad[c], 1 + i, 1);
 	}
@@ -47,6 +57,35 @@ test_X2_budget_is_shared(void **state)
 		honest += add(&q, 1448 + i * 1448, 1448).verdict == TCP_RXQ_OOO;
 	assert_in_range(honest, 60, 130);
 	for (uint32_t c = 0; c < 3; c++)
+		tcp_rxq_fini(&bad[c], &p);
+	close_queue();
+}
+
+/* X2: those that come only to open holes leave half of it, however many they are, to those that have received octets
+ * in order: as long as one of these has not, it is one of them. */
+static void
+test_X2_half_is_for_who_received(void **state)
+{
+	struct tcp_rxq bad[600];
+	uint32_t at = 0;
+
+	(void)state;
+	open_queue(2048, 1024, 601, 0);
+	for (uint32_t c = 0; c < 600; c++) {
+		tcp_rxq_init(&bad[c], 0);
+		add(&bad[c], 1, 1);
+	}
+	assert_int_equal(p.ooo_mbufs, 512);
+	for (; at + 1448 < TCP_RXQ_PROVEN; at += 1448) {
+		assert_int_equal(add(&q, at + 1448, 1448).verdict, TCP_RXQ_NO_OOO);
+		assert_int_equal(add(&q, at, 1448).verdict, TCP_RXQ_IN_ORDER);
+		read_and_check(&q, q.octets);
+	}
+	add(&q, at, 1448);
+	for (uint32_t i = 2; i < 400; i++)
+		add(&q, at + i * 1448, 1448);
+	assert_int_equal(q.ooo->mbufs, 256); /* as many as it leaves to others like it */
+	for (uint32_t c = 0; c < 600; c++)
 		tcp_rxq_fini(&bad[c], &p);
 	close_queue();
 }
@@ -391,6 +430,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_T30_in_order_gets_in_when_out_of_order_is_full),
 		cmocka_unit_test(test_X2_budget_is_shared),
+		cmocka_unit_test(test_X2_half_is_for_who_received),
 		cmocka_unit_test(test_X3_hoards_leave_something),
 		cmocka_unit_test(test_X3_short),
 		cmocka_unit_test(test_T28_islands_are_bounded),

@@ -58,7 +58,7 @@ static struct tcp_sack_result
 rx(const struct iw_range *blocks, uint32_t n, struct tcp_txq_delta *d)
 {
 	*d = (struct tcp_txq_delta){.rexmit_limit_ns = UINT64_MAX};
-	return tcp_sack_rx(&sack, &q, blocks, n, d);
+	return tcp_sack_rx(&sack, &q, q.una, blocks, n, d);
 }
 
 /* The SACKed records as bits. */
@@ -135,6 +135,30 @@ test_T28_which_blocks_count(void **state)
 			assert_false(r.cut_short);
 			close_flight();
 		}
+	}
+}
+
+/* The octet of a zero-window probe was taken, its record was not sent yet: a probe more is told as what it is. */
+static void
+test_T28_dsack_of_a_probe(void **state)
+{
+	(void)state;
+	EACH_START(s)
+	{
+		struct iw_range b = {(uint32_t)s + 200, (uint32_t)s + 201};
+		struct tcp_txq_delta d = {0};
+		struct tcp_sack_result r;
+
+		open_flight((uint32_t)s, 2, 100);
+		append(100);
+		tcp_txq_ack(&q, &p, (uint32_t)s + 200, &d);
+		r = tcp_sack_rx(&sack, &q, (uint32_t)s + 201, &b, 1, &d);
+		assert_true(r.dsack);
+		assert_int_equal(r.bad, 0);
+		r = tcp_sack_rx(&sack, &q, (uint32_t)s + 200, &b, 1, &d); /* not acknowledged: it was never sent */
+		assert_false(r.dsack);
+		assert_int_equal(r.bad, 1);
+		close_flight();
 	}
 }
 
@@ -294,6 +318,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_T28_which_blocks_count),
+		cmocka_unit_test(test_T28_dsack_of_a_probe),
 		cmocka_unit_test(test_blocks_are_taken_in_ascending_order),
 		cmocka_unit_test(test_growing_blocks),
 		cmocka_unit_test(test_forgotten_blocks_count_again),

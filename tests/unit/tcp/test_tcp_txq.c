@@ -311,6 +311,32 @@ test_D20_not_shared_is_stamped_in_place(void **state)
 	close_queue();
 }
 
+/* T36: what came out of the reserve is sent again out of the reserve, when a driver still holds it. */
+static void
+test_T36_replaced_from_the_reserve(void **state)
+{
+	struct rte_mbuf *m = NULL, *again;
+	struct tcp_txq_rec *rec;
+
+	(void)state;
+	open_queue(4, 5);
+	m = rte_pktmbuf_alloc(ctl_pool);
+	memset(rte_pktmbuf_append(m, 76), 1, 76);
+	rec = tcp_txq_append(&q, &p, m, tcp_txq_sum(&p, m));
+	m = tcp_txq_stamp(&p, rec);
+	tcp_txq_sent(&q, rec, 1);
+	mbufpool_set_fuse(data_pool, 1);
+	again = tcp_txq_stamp(&p, rec);
+	assert_non_null(again);
+	assert_ptr_not_equal(again, m);
+	assert_ptr_equal(again->pool, ctl_pool);
+	assert_memory_equal(rte_pktmbuf_mtod(again, void *), rte_pktmbuf_mtod(m, void *), 76);
+	mbufpool_set_fuse(data_pool, 0);
+	rte_pktmbuf_free(m);
+	rte_pktmbuf_free(again);
+	close_queue();
+}
+
 /* D20: somebody still holds it: not an octet of it changes; a copy takes its place. */
 static void
 test_D20_shared_is_copied_and_replaced(void **state)
@@ -458,6 +484,7 @@ main(void)
 		cmocka_unit_test(test_shared_chain_is_copied),
 		cmocka_unit_test(test_chain_is_cut),
 		cmocka_unit_test(test_D20_not_shared_is_stamped_in_place),
+		cmocka_unit_test(test_T36_replaced_from_the_reserve),
 		cmocka_unit_test(test_D20_shared_is_copied_and_replaced),
 		cmocka_unit_test(test_D21_slice),
 		cmocka_unit_test(test_D21_split),
