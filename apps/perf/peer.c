@@ -218,7 +218,7 @@ peer_make_links(struct peer *p)
 	for (uint32_t i = 0; p->links && i < p->qps; i++)
 		p->links[i] = (struct link){.peer = p, .number = i};
 	p->send_cq = make_cq(p, p->qps, o->tx_depth + SPARE);
-	p->recv_cq = make_cq(p, p->qps, o->rx_depth);
+	p->recv_cq = make_cq(p, p->qps, perf_takes_recv(o->verb) ? o->rx_depth : 1);
 	if (!p->links || !p->send_cq || !p->recv_cq)
 		return peer_fail(p, "cannot make the CQs for all that -q, -t and -r ask for", -IW_E_NOMEM);
 	return !o->srq || make_srq(p);

@@ -101,7 +101,9 @@ def document(result):
              f"NIC's DMA would, out of {'large' if m['large_pages'] else 'SMALL'} pages; checksums and CRC are computed and "
              "verified in software. The others run over the kernel's loopback.",
              "## Side by side\n\n" + table(["row", "median", "unit", "samples"], rows),
-             "## Goals\n\n" + table(["row", "divided by", "goal", "reached", "met"], goals)]
+             "## Goals\n\n" + table(["row", "divided by", "goal", "reached", "met"], goals),
+             "Goodput over further lines, which lose 0.1 to 3 % and have 1 and 10 ms there and back, against Linux to Linux "
+             "over the same line: `./run differential` (medians of many runs; three are few, where each loss counts)."]
     for name, g in result["growth"].items():
         parts.append(f"## By {name}\n\n" + table(g["columns"], [[show(v) for v in row] for row in g["rows"]]))
     if result["missing"]:
@@ -110,13 +112,15 @@ def document(result):
     return "\n\n".join(parts) + "\n"
 
 
-HEAD = """set terminal svg size 1000,1140 noenhanced background "white" font "sans,12"
+HEAD = """set terminal svg size 1000,1520 noenhanced background "white" font "sans,12"
 set output "{out}"
-set multiplot layout 3,2
+set multiplot layout 4,2
 set style fill solid 0.6
 set grid
 set boxwidth 0.6
 """
+# Names of what grows, as blocks of rows.
+BLOCKS = {"size": "size", "qps": "QPs", "reads": "Reads", "loss": "loss", "nvme": "NVMe queue depth"}
 # What is to be drawn of which block of rows; a block without rows is left out.
 PLOTS = [
     ("bars", """unset key
@@ -129,21 +133,26 @@ set xtics norotate autofreq
     ("size", """set title "By message size: MB/s (line), half round trip in us (dashes)"
 set logscale xy
 set key top left
-plot $size using 1:2 with linespoints title "MB/s", $size using 1:4 with linespoints dt 2 title "us"
+plot $size using 1:2 with linespoints title "MB/s", $size using 1:4 with linespoints dt 2 title "us, median", \\
+  $size using 1:5 with linespoints dt 2 title "us, 99.9 %"
 """),
-    ("qps", """set title "By QPs: million 64-byte Writes a second"
-set logscale x
-unset logscale y
-set yrange [0:*]
-unset key
-plot $qps using 1:2 with linespoints
+    ("qps", """set title "By QPs: million 64-byte Writes a second (line), half round trip in us (dashes)"
+set logscale xy
+set key top left
+plot $qps using 1:2 with linespoints title "M/s", $qps using 1:3 with linespoints dt 2 title "us, median", \\
+  $qps using 1:4 with linespoints dt 2 title "us, 99.9 %"
 """),
-    ("reads", """set title "By Reads under way: MB/s at 4 KiB"
-set logscale x
-unset logscale y
-set yrange [0:*]
-unset key
-plot $reads using 1:2 with linespoints
+    ("reads", """set title "By 4 KiB Reads under way: MB/s (line), us each (dashes)"
+set logscale xy
+set key top left
+plot $reads using 1:2 with linespoints title "MB/s", $reads using 1:3 with linespoints dt 2 title "us, mean"
+"""),
+    ("loss", """set title "By % of the frames lost: MB/s (line), half round trip in us (dashes)"
+unset logscale
+set logscale y
+set key top left
+plot $loss using 1:2 with linespoints title "MB/s", $loss using 1:3 with linespoints dt 2 title "us, median", \\
+  $loss using 1:4 with linespoints dt 2 title "us, 99.9 %"
 """),
     ("nvme", """set title "NVMe over Fabrics by queue depth: million IOPS at 4 KiB"
 set logscale x
@@ -168,8 +177,7 @@ def picture(result, path):
         return False
     bars = [[f'"{row}"', result["medians"][row]] for row, _, unit in peers.ROWS
             if unit == "MB/s" and row in result["medians"]]
-    blocks = {"bars": bars, **{key: result["growth"].get(name, {}).get("rows", []) for key, name in
-                               (("size", "size"), ("qps", "QPs"), ("reads", "Reads"), ("nvme", "NVMe queue depth"))}}
+    blocks = {"bars": bars, **{key: result["growth"].get(name, {}).get("rows", []) for key, name in BLOCKS.items()}}
     there = {name: rows for name, rows in blocks.items() if rows}
     text = "".join(f"${name} << EOD\n" + "\n".join(" ".join(map(str, row)) for row in rows) + "\nEOD\n"
                    for name, rows in there.items())
