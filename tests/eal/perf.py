@@ -86,7 +86,9 @@ def loopback(perf):
     cases += [(["--verb", "send", "-q", "5", "-n", "50", "--use-srq", "-r", "4", *CHECKED], "bw", [65536], {"iters": 250}),
               (["--verb", "read", "-o", "128", "-n", "300", "-s", "64", *CHECKED], "bw", [64], {"iters": 300}),
               (["-q", "300", "-t", "4", "-n", "20", "-s", "64", *CHECKED], "bw", [64], {"iters": 6000}),
-              (["-b", "-D", "1", "--verb", "send"], "bw", [65536], {"iters": None})]
+              (["-b", "-D", "1", "--verb", "send"], "bw", [65536], {"iters": None}),
+              # More than one TCP port of the server has.
+              (["-q", "17000", "-t", "4", "-n", "5", "-s", "64", *CHECKED], "bw", [64], {"iters": 85000})]
     failed = False
     for arguments, test, sizes, more in cases:
         program = Program(perf, *arguments, cores=2, memory=512)

@@ -76,7 +76,7 @@ def judge(medians):
 
 
 def show(value):
-    return "-" if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return "-" if value is None else f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
 def table(head, rows):
@@ -130,40 +130,43 @@ set xtics rotate by -25
 plot $bars using 0:2:xtic(1) with boxes lc rgb "#3060a0"
 set xtics norotate autofreq
 """),
-    ("size", """set title "By message size: MB/s (line), half round trip in us (dashes)"
+    ("size", """set title "By message size in octets"
 set logscale xy
-set key top left
-plot $size using 1:2 with linespoints title "MB/s", $size using 1:4 with linespoints dt 2 title "us, median", \\
-  $size using 1:5 with linespoints dt 2 title "us, 99.9 %"
+set key below
+plot $size using 1:2 with linespoints title "MB/s", \\
+  $size using 1:4 with linespoints dt 2 title "half round trip in us, median", \\
+  $size using 1:5 with linespoints dt 2 title "99.9 %"
 """),
-    ("qps", """set title "By QPs: million 64-byte Writes a second (line), half round trip in us (dashes)"
+    ("qps", """set title "By QPs"
 set logscale xy
-set key top left
-plot $qps using 1:2 with linespoints title "M/s", $qps using 1:3 with linespoints dt 2 title "us, median", \\
-  $qps using 1:4 with linespoints dt 2 title "us, 99.9 %"
+set key below
+plot $qps using 1:2 with linespoints title "million 64-byte Writes a second", \\
+  $qps using 1:3 with linespoints dt 2 title "half round trip in us, median", \\
+  $qps using 1:4 with linespoints dt 2 title "99.9 %"
 """),
-    ("reads", """set title "By 4 KiB Reads under way: MB/s (line), us each (dashes)"
+    ("reads", """set title "By 4 KiB Reads under way"
 set logscale xy
-set key top left
-plot $reads using 1:2 with linespoints title "MB/s", $reads using 1:3 with linespoints dt 2 title "us, mean"
+set key below
+plot $reads using 1:2 with linespoints title "MB/s", $reads using 1:3 with linespoints dt 2 title "us each, mean"
 """),
-    ("loss", """set title "By % of the frames lost: MB/s (line), half round trip in us (dashes)"
+    ("loss", """set title "By % of the frames lost each way"
 unset logscale
 set logscale y
-set key top left
-plot $loss using 1:2 with linespoints title "MB/s", $loss using 1:3 with linespoints dt 2 title "us, median", \\
-  $loss using 1:4 with linespoints dt 2 title "us, 99.9 %"
+set key below
+plot $loss using 1:2 with linespoints title "MB/s", \\
+  $loss using 1:3 with linespoints dt 2 title "half round trip in us, median", \\
+  $loss using 1:4 with linespoints dt 2 title "99.9 %"
 """),
-    ("nvme", """set title "NVMe over Fabrics by queue depth: million IOPS at 4 KiB"
+    ("nvme", """set title "NVMe over Fabrics by queue depth: M IOPS at 4 KiB"
 set logscale x
 unset logscale y
 set yrange [0:*]
-set key bottom right
+set key below
 plot $nvme using 1:2 with linespoints title "random reads", $nvme using 1:6 with linespoints title "random writes"
 set title "NVMe over Fabrics by queue depth: latency in us"
 set logscale y
 set yrange [*:*]
-set key top left
+set key below
 plot $nvme using 1:3 with linespoints title "read, median", $nvme using 1:5 with linespoints dt 2 title "read, 99.9 %", \\
   $nvme using 1:7 with linespoints title "write, median", $nvme using 1:9 with linespoints dt 2 title "write, 99.9 %"
 """),
