@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client.h"
 
+#include <rte_common.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 #define WAIT_NS UINT64_C(15000000000)
 #define AT_ONCE 32 /* connections that are being made */
-#define WARM_UP 100
+#define WARM_UP 100u
 
 struct client {
 	struct peer peer;
@@ -54,13 +55,16 @@ static bool
 start_connecting(struct client *c, struct link *l)
 {
 	struct peer *p = &c->peer;
+	struct iw_addr to = c->o->peer;
 	uint8_t number[4];
 	struct iw_cm_attr attr = {.private_data = number, .private_len = sizeof(number), .no_crc = c->o->no_crc};
 	int err;
 
+	if (l->number != PEER_CONTROL)
+		to.port = (uint16_t)(to.port + l->number / PERF_PORT_QPS);
 	be_put(number, l->number, sizeof(number));
 	l->id = iw_cm_create(p->engine, on_event, l);
-	err = l->id ? iw_cm_connect(p->engine, l->id, &c->o->peer, l->qp, &attr) : -IW_E_NOMEM;
+	err = l->id ? iw_cm_connect(p->engine, l->id, &to, l->qp, &attr) : -IW_E_NOMEM;
 	return err == 0 || peer_fail(p, "cannot connect to the server", err);
 }
 
@@ -190,7 +194,7 @@ static bool
 warm_up(struct client *c, uint32_t size)
 {
 	struct report_bw ignored = {0};
-	uint64_t n = c->o->test == PERF_LAT ? WARM_UP : c->o->tx_depth;
+	uint64_t n = c->o->test == PERF_LAT ? RTE_MAX(WARM_UP, c->o->qps) : c->o->tx_depth;
 
 	if (!c->o->warm_up)
 		return true;
@@ -249,6 +253,8 @@ measure(struct client *c, uint32_t size, double roofline)
 	uint64_t iters = c->o->seconds || c->o->forever ? 0 : c->o->iters;
 	bool ok;
 
+	if (c->o->test == PERF_LAT)
+		iters *= c->o->qps; /* one after the other */
 	if (!warm_up(c, size) || !agree(c, size, iters))
 		return false;
 	if (c->o->test == PERF_LAT)

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "client.h"
 #include "figures.h"
+#include "json.h"
 #include "loopback.h"
 #include "peer.h"
 #include "server.h"
@@ -110,19 +111,47 @@ by_rate(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Of n engines against one; also to the JSON file, where there is one. */
 static void
-print_rows(const struct options *o, struct rates (*rates)[TIMES], uint32_t most)
+print_row(struct report *r, uint32_t n, const struct rates *of, const struct rates *one)
 {
-	struct rates one = {0, 0}, median;
+	const struct options *o = r->o;
+	const struct figure f[] = {
+		{"MsgSize", o->size, 0},
+		{"engines", n, 0},
+		{"BW_average", of->rate / figures_bw_unit(o), 2},
+		{"MsgRate", of->rate / o->size / 1e6, 6},
+		{"against_one", of->rate / one->rate, 2},
+		{"by_CPU_time", of->busy / one->busy, 2},
+	};
 
-	printf(" #engines   BW average[%s]    MsgRate[Mpps]  against one   by CPU time\n", figures_bw_name(o));
+	printf(" %-10u %-22.2f %-14.6f %-13.2f %.2f\n", n, f[2].value, f[3].value, f[4].value, f[5].value);
+	if (r->json)
+		json_row(r, f, RTE_DIM(f), NULL);
+	r->rows++;
+}
+
+static void
+print_rows(struct report *r, struct rates (*rates)[TIMES], uint32_t most)
+{
+	const struct rates *one = &rates[0][TIMES / 2];
+
+	printf(" #engines   BW average[%s]    MsgRate[Mpps]  against one   by CPU time\n", figures_bw_name(r->o));
 	for (uint32_t n = 1; n <= most; n++) {
 		qsort(rates[n - 1], TIMES, sizeof(struct rates), by_rate);
-		median = rates[n - 1][TIMES / 2];
-		one = n == 1 ? median : one;
-		printf(" %-10u %-22.2f %-14.6f %-13.2f %.2f\n", n, median.rate / figures_bw_unit(o),
-		       median.rate / o->size / 1e6, median.rate / one.rate, median.busy / one.busy);
+		print_row(r, n, &rates[n - 1][TIMES / 2], one);
 	}
+}
+
+/* The numbers of engines take turns, so that what else the machine does meets them alike. */
+static bool
+measure_all(const struct options *o, struct rates (*rates)[TIMES], uint32_t most)
+{
+	for (int t = 0; t < TIMES; t++)
+		for (uint32_t n = 1; n <= most; n++)
+			if (!measure(o, n, &rates[n - 1][t]))
+				return false;
+	return true;
 }
 
 int
@@ -130,13 +159,17 @@ engines_run(const struct options *o)
 {
 	struct rates rates[IW_WIRE_QUEUES][TIMES];
 	uint32_t most = host_lcores() < IW_WIRE_QUEUES ? host_lcores() : IW_WIRE_QUEUES;
+	struct report r = {.o = o, .mtu = o->host.mtu, .crc = !o->no_crc};
+	bool ok;
 
 	if (most < 2)
 		return cli_fail("a further engine needs a further lcore: give EAL -l 0,1");
-	for (int t = 0; t < TIMES; t++)
-		for (uint32_t n = 1; n <= most; n++)
-			if (!measure(o, n, &rates[n - 1][t]))
-				return 1;
-	print_rows(o, rates, most);
-	return 0;
+	if (o->json && !json_open(&r))
+		return cli_fail("%s: cannot be written", o->json_file);
+	ok = measure_all(o, rates, most);
+	if (ok)
+		print_rows(&r, rates, most);
+	if (r.json)
+		json_close(&r);
+	return ok ? 0 : 1;
 }

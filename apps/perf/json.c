@@ -44,7 +44,7 @@ put_host(const struct report *r)
 	char host[256] = "", cpu[256];
 	const char *separator = "";
 	unsigned lcore;
-	bool port = r->o->mode != PERF_LOOPBACK && iw_port_info_get(r->o->host.port_id, &info) == 0;
+	bool port = !options_on_wire(r->o) && iw_port_info_get(r->o->host.port_id, &info) == 0;
 
 	gethostname(host, sizeof(host) - 1);
 	read_cpu(cpu, sizeof(cpu));
@@ -73,7 +73,7 @@ put_test_info(const struct report *r)
 
 	fprintf(r->json, "  \"test_info\": {\"test\": \"%s_%s\", \"Device\": ", perf_verb_name(o->verb),
 		o->test == PERF_LAT ? "lat" : "bw");
-	if (o->mode == PERF_LOOPBACK)
+	if (options_on_wire(o))
 		fprintf(r->json, "\"in-process\"");
 	else
 		fprintf(r->json, "\"port %u\"", o->host.port_id);
@@ -81,9 +81,10 @@ put_test_info(const struct report *r)
 		", \"Number_of_qps\": %u, \"Transport_type\": \"IW\", \"Connection_type\": \"RC\", \"Using_SRQ\": "
 		"\"%s\", \"TX_depth\": %u, \"RX_depth\": %u, \"CQ_Moderation\": %u, \"Mtu\": %u, \"Link_type\": "
 		"\"Ethernet\", \"Max_inline_data\": %u, \"rdma_cm_QPs\": \"ON\", \"Data_ex_method\": \"rdma_cm\", "
-		"\"bidirectional\": \"%s\", \"outs\": %u, \"post_list\": %u, \"data_validation\": \"%s\"},\n",
+		"\"bidirectional\": \"%s\", \"outs\": %u, \"post_list\": %u, \"data_validation\": \"%s\", "
+		"\"loss_percent\": %g},\n",
 		o->qps, yes[o->srq], o->tx_depth, o->rx_depth, o->cq_mod, r->mtu, o->inline_size, yes[o->both_ways],
-		o->outs, o->post_list, yes[o->validate]);
+		o->outs, o->post_list, yes[o->validate], o->loss);
 }
 
 bool

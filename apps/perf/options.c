@@ -207,6 +207,8 @@ is_consistent(const struct options *o)
 		{conn && (o->mode == PERF_SERVER || o->mode == PERF_CLIENT || o->seconds),
 		 "--test conn: both ends are in this process, and -n says how many connections"},
 		{conn && o->qps > PERF_CONN_QPS, "--test conn: -q is 64 at most"},
+		{o->peer.port + PERF_PORTS(o->qps) - 1 > UINT16_MAX,
+		 "-p: so many QPs take several TCP ports, from this one on, and there are not as many"},
 		{o->verb == PERF_ATOMIC && (o->all_sizes || (o->size && o->size != ATOMIC_SIZE)),
 		 "--verb atomic: an atomic has eight octets"},
 		{lat && o->both_ways, "-b: latency goes both ways by itself"},
@@ -224,6 +226,9 @@ is_consistent(const struct options *o)
 		{o->forever && (o->limit_bw || o->limit_rate), "--run_infinitely: neither -w nor -y"},
 		{o->host.zero_copy && !o->no_crc,
 		 "--zero_copy: only with --no-crc, and at both ends: a CRC is made by reading"},
+		{o->loss && (o->mode != PERF_LOOPBACK || conn),
+		 "--loss: for bandwidth and latency on the in-process wire, so without --server, ADDR and the like"},
+		{o->json && (o->mode == PERF_ROOFLINE || conn), "--out_json: not of roofline and --test conn"},
 		{o->forever && (lat || o->both_ways), "--run_infinitely: for bandwidth in one direction only"},
 		{o->output >= PERF_ONE_BANDWIDTH && lat != (o->output == PERF_ONE_LATENCY),
 		 "--output: latency goes with --test lat, the others with bw"},
@@ -256,8 +261,6 @@ fill_defaults(struct options *o)
 		o->inline_size = lat ? LAT_INLINE : 0;
 	if (o->cq_mod > o->tx_depth)
 		o->cq_mod = o->tx_depth;
-	if (lat)
-		o->qps = 1;
 	if (o->qps + SPARE_CONNS > DEFAULT_CONNS)
 		o->host.max_conns = o->qps + SPARE_CONNS;
 	if (o->json && !o->json_file)

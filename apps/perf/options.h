@@ -7,9 +7,13 @@
 
 #define PERF_MAX_QPS 1000000 /* memory ends before */
 #define PERF_CONN_QPS 64     /* of --test conn */
+/* To one port of the server there are only so many source ports: the connections behind go to the next one. */
+#define PERF_PORT_QPS 16384
+#define PERF_PORTS(qps) (((qps) + PERF_PORT_QPS - 1) / PERF_PORT_QPS)
 #define PERF_MAX_SIZE (1u << 30)
 #define PERF_MAX_DEPTH 16384
 #define PERF_MAX_LIST 64
+#define PERF_MAX_LOSS 50 /* percent: beyond, connections are not made */
 
 enum perf_verb { PERF_WRITE, PERF_READ, PERF_SEND, PERF_WRITE_IMM, PERF_ATOMIC, PERF_VERBS };
 enum perf_test { PERF_BW, PERF_LAT, PERF_CONN };
@@ -35,6 +39,8 @@ struct options {
 	uint32_t outs;      /* Reads and atomics under way on a QP; 0: as the QP has it */
 	bool all_sizes, gbits, no_peak, no_crc, both_ways, srq, forever, warm_up, validate, cpu_util;
 	bool samples, ladder, bars; /* of latency: every step of the histogram, percentiles, a picture */
+	double loss;                /* percent of the frames, each way; 0: none */
+	uint64_t loss_seed;
 	bool json;
 	const char *json_file;
 };
@@ -48,6 +54,13 @@ static inline bool
 perf_takes_recv(enum perf_verb verb)
 {
 	return verb == PERF_SEND || verb == PERF_WRITE_IMM;
+}
+
+/* Both ends are in this process. */
+static inline bool
+options_on_wire(const struct options *o)
+{
+	return o->mode == PERF_LOOPBACK || o->mode == PERF_ENGINES;
 }
 
 /* "write", "send" and so on. */

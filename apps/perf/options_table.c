@@ -115,6 +115,17 @@ take_rate_units(const char *arg, struct options *o)
 }
 
 static bool
+take_loss(const char *arg, struct options *o)
+{
+	if (!take_real("--loss", arg, &o->loss))
+		return false;
+	if (o->loss <= PERF_MAX_LOSS)
+		return true;
+	cli_fail("--loss %s: at most %d percent", arg, PERF_MAX_LOSS);
+	return false;
+}
+
+static bool
 take_csv(const char *arg, struct options *o)
 {
 	o->output = PERF_CSV;
@@ -173,7 +184,7 @@ const struct option_line option_lines[] = {
 	NUMBER('n', "iters", U64, iters, 5, UINT64_MAX, "N", "iterations of each QP (bw 5000, lat 1000)"),
 	NUMBER('D', "duration", U32, seconds, 1, 86400, "SEC", "run for a time instead"),
 	NUMBER('f', "margin", U32, margin, 0, 43200, "SEC", "of it, not counted at both ends (0)"),
-	NUMBER('q', "qp", U32, qps, 1, PERF_MAX_QPS, "N", "QPs (1)"),
+	NUMBER('q', "qp", U32, qps, 1, PERF_MAX_QPS, "N", "QPs (1); of latency one after the other"),
 	NUMBER('t', "tx-depth", U32, tx_depth, 1, PERF_MAX_DEPTH, "N", "requests under way on each QP (bw 128, lat 1)"),
 	NUMBER('r', "rx-depth", U32, rx_depth, 4, PERF_MAX_DEPTH, "N", "receives of each QP (512)"),
 	NUMBER('o', "outs", U32, outs, 1, IW_MAX_IRD, "N", "Reads and atomics under way on each QP (16)"),
@@ -188,6 +199,8 @@ const struct option_line option_lines[] = {
 	CALL(0, "rate_limit", take_rate_limit, "RATE", "send no faster"),
 	CALL(0, "rate_units", take_rate_units, "U", "of that: g Gb/s (default), M MiB/s, p messages a second"),
 	NUMBER(0, "burst_size", U32, burst, 1, PERF_MAX_DEPTH, "N", "messages that it lets go at once (tx-depth)"),
+	CALL(0, "loss", take_loss, "PERCENT", "of the frames on the in-process wire are lost, each way"),
+	NUMBER(0, "loss-seed", U64, loss_seed, 0, UINT64_MAX, "N", "which of them (0)"),
 	NUMBER('p', "tcp-port", U16, peer.port, 1, UINT16_MAX, "PORT", "18515"),
 	FLAG(0, "report_gbits", gbits, "Gb/s instead of MiB/s"),
 	FLAG(0, "run_infinitely", forever, "a row every five seconds until Ctrl-C"),

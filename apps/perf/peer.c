@@ -220,7 +220,7 @@ peer_make_links(struct peer *p)
 	for (uint32_t i = 0; p->links && i < p->qps; i++)
 		p->links[i] = (struct link){.peer = p, .number = i};
 	p->send_cq = make_cq(p, p->qps, o->tx_depth + SPARE);
-	p->recv_cq = make_cq(p, p->qps, o->rx_depth);
+	p->recv_cq = make_cq(p, p->qps, perf_takes_recv(o->verb) ? o->rx_depth : 1);
 	if (!p->links || !p->send_cq || !p->recv_cq)
 		return peer_fail(p, "cannot make the CQs for all that -q, -t and -r ask for", -IW_E_NOMEM);
 	return !o->srq || make_srq(p);
@@ -360,11 +360,12 @@ is_open(const struct link *l)
 	return l->id && l->up && !l->ended;
 }
 
+/* *first: none before it is open, nor will be again. */
 static bool
-any_open(const struct peer *p)
+any_open(const struct peer *p, uint32_t *first)
 {
-	for (uint32_t i = 0; p->links && i < p->qps; i++)
-		if (is_open(&p->links[i]))
+	for (; p->links && *first < p->qps; (*first)++)
+		if (is_open(&p->links[*first]))
 			return true;
 	return is_open(&p->control);
 }
@@ -373,6 +374,7 @@ void
 peer_hang_up(struct peer *p)
 {
 	uint64_t end = iw_engine_now(p->engine) + GOODBYE_NS;
+	uint32_t first = 0;
 
 	/* Data first: when the control connection ends the server is done. */
 	for (uint32_t i = 0; p->links && i < p->qps; i++)
@@ -381,6 +383,6 @@ peer_hang_up(struct peer *p)
 	if (is_open(&p->control))
 		iw_cm_disconnect(p->engine, p->control.id, false);
 	/* The last CLOSE may come before the last frame has left. */
-	while ((peer_poll(p) > 0 || any_open(p)) && iw_engine_now(p->engine) < end)
+	while ((peer_poll(p) > 0 || any_open(p, &first)) && iw_engine_now(p->engine) < end)
 		;
 }

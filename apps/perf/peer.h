@@ -71,6 +71,35 @@ uint64_t *peer_credit(const struct peer *p, uint32_t qp);
 /* From the start of the other end's `in` to that of QP qp. */
 uint64_t peer_offset(const struct peer *p, uint32_t qp);
 
+/* Latency: the QPs have their turns, and the last octet of a message says which one it is on its QP. */
+struct peer_turn {
+	uint32_t qp;
+	uint8_t octet;
+};
+#define PEER_FIRST_TURN ((struct peer_turn){0, 1})
+
+static inline void
+peer_next_turn(const struct peer *p, struct peer_turn *t)
+{
+	if (++t->qp < p->qps)
+		return;
+	t->qp = 0;
+	t->octet++;
+}
+
+/* The octet that tells of a message of size octets on a QP: where it comes in, and where it goes out. */
+static inline volatile uint8_t *
+peer_last_in(const struct peer *p, uint32_t qp, uint32_t size)
+{
+	return peer_in(p, qp) + size - 1;
+}
+
+static inline uint8_t *
+peer_last_out(const struct peer *p, uint32_t qp, uint32_t size)
+{
+	return peer_out(p, qp) + size - 1;
+}
+
 /* Sends a record with our addresses filled in. */
 bool peer_send_record(struct peer *p, struct record *r);
 /* Takes one record that came in; false: none yet. */

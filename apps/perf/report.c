@@ -19,7 +19,7 @@ print_banner(const struct report *r)
 	const struct options *o = r->o;
 	char device[16] = "in-process";
 
-	if (o->mode != PERF_LOOPBACK)
+	if (!options_on_wire(o))
 		snprintf(device, sizeof(device), "port %u", o->host.port_id);
 	printf(RULE "                    %s %s%s Test\n", verbs[o->verb], o->both_ways ? "Bidirectional " : "",
 	       o->test == PERF_LAT ? "Latency" : "BW");

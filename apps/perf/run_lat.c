@@ -9,19 +9,17 @@
 #include "run.h"
 #include "sink.h"
 
-#define SIGNAL 8 /* every so many messages one completion, which frees their places in the queue */
+#define SIGNAL 8 /* every so many messages of a QP one completion, which frees their places in its queue */
 
 struct lat {
 	struct peer *p;
-	struct link *l;
+	struct peer_turn turn;
+	struct link *owes; /* a receive of the message before; NULL: nothing */
 	struct iw_sge sge;
 	struct iw_send_wr wr;
 	uint64_t begin, stamp, sample; /* TSC; sample: of the last round trip, not yet kept; 0: none */
 	double ns_per_cycle;
 	bool by_recv, by_completion; /* the answer; else the last octet that changes */
-	bool owes_recv;
-	volatile uint8_t *last_in;
-	uint8_t *last_out;
 	struct report_lat *row;
 };
 
@@ -32,19 +30,18 @@ prepare(struct lat *t, uint32_t size)
 
 	t->by_recv = perf_takes_recv(o->verb);
 	t->by_completion = o->verb == PERF_READ || o->verb == PERF_ATOMIC;
-	t->sge = (struct iw_sge){(uintptr_t)peer_out(t->p, 0), size, iw_mr_lkey(t->p->mr)};
+	t->sge = (struct iw_sge){.length = size, .lkey = iw_mr_lkey(t->p->mr)};
 	t->wr = (struct iw_send_wr){.sg_list = &t->sge,
 				    .num_sge = 1,
 				    .opcode = (uint8_t)outflow_opcode(o->verb),
-				    .remote_addr = t->p->theirs.in_addr,
 				    .rkey = t->p->theirs.rkey};
 	if (o->verb == PERF_ATOMIC)
 		t->wr.atomic.data = 1;
 	if (!t->by_completion && size <= o->inline_size)
 		t->wr.flags = IW_SEND_INLINE;
-	t->last_in = peer_in(t->p, 0) + size - 1;
-	t->last_out = peer_out(t->p, 0) + size - 1;
-	*t->last_in = 0;
+	for (uint32_t q = 0; q < t->p->qps; q++)
+		*peer_last_in(t->p, q, size) = 0;
+	t->turn = PEER_FIRST_TURN;
 }
 
 static bool
@@ -58,9 +55,9 @@ keep(struct lat *t)
 		t->row->squares += ns * ns;
 	}
 	t->sample = 0;
-	if (t->owes_recv && !sink_post(t->p, t->l, 0))
+	if (t->owes && !sink_post(t->p, t->owes, t->owes->number))
 		return false;
-	t->owes_recv = false;
+	t->owes = NULL;
 	while (!t->by_completion && iw_cq_poll(t->p->send_cq, &wc, 1) == 1)
 		if (wc.status != IW_WC_SUCCESS)
 			return peer_fail_wc(t->p, &wc);
@@ -87,16 +84,17 @@ came(struct lat *t, struct iw_cq *cq, bool *yes)
 	return true;
 }
 
-/* Polls until the answer to message i is there. */
+/* Polls until the answer to the message of this turn is there. */
 static bool
-await(struct lat *t, uint8_t i)
+await(struct lat *t)
 {
+	const volatile uint8_t *last_in = peer_last_in(t->p, t->turn.qp, t->sge.length);
 	struct iw_cq *cq = t->by_recv ? t->p->recv_cq : t->p->send_cq;
 	bool yes = false, octet = !t->by_recv && !t->by_completion;
 
 	while (peer_alive(t->p)) {
 		if (octet)
-			yes = *t->last_in == i;
+			yes = *last_in == t->turn.octet;
 		else if (!came(t, cq, &yes))
 			return false;
 		if (yes)
@@ -108,36 +106,47 @@ await(struct lat *t, uint8_t i)
 	return false;
 }
 
-static bool
-round_trip(struct lat *t, uint64_t n)
+/* Message n, on the QP whose turn it is. */
+static int
+post(struct lat *t, uint64_t n)
 {
-	uint64_t now;
-	int err;
+	uint32_t qp = t->turn.qp;
 
-	if (t->by_completion || n % SIGNAL == 0)
+	if (t->by_completion || t->turn.octet % SIGNAL == 0)
 		t->wr.flags |= IW_SEND_SIGNALED;
 	else
 		t->wr.flags &= (uint8_t)~IW_SEND_SIGNALED;
-	*t->last_out = (uint8_t)n;
+	t->sge.addr = (uintptr_t)peer_out(t->p, qp);
+	t->wr.remote_addr = t->p->theirs.in_addr + peer_offset(t->p, qp);
+	*peer_last_out(t->p, qp, t->sge.length) = t->turn.octet;
 	if (t->p->o->verb == PERF_WRITE_IMM)
 		t->wr.imm_data = n;
-	err = iw_post_send(t->l->qp, &t->wr, NULL);
+	return iw_post_send(t->p->links[qp].qp, &t->wr, NULL);
+}
+
+static bool
+round_trip(struct lat *t, uint64_t n)
+{
+	int err = post(t, n);
+	uint64_t now;
+
 	if (err)
 		return peer_fail(t->p, "a request cannot be posted", err);
 	iw_engine_poll(t->p->engine);
-	if (!keep(t) || !await(t, (uint8_t)n))
+	if (!keep(t) || !await(t))
 		return false;
 	now = rte_rdtsc();
 	t->sample = now - t->stamp;
 	t->stamp = now;
-	t->owes_recv = t->by_recv;
+	t->owes = t->by_recv ? &t->p->links[t->turn.qp] : NULL;
+	peer_next_turn(t->p, &t->turn);
 	return true;
 }
 
 bool
 run_lat(struct peer *p, uint32_t size, uint64_t iters, struct report_lat *row)
 {
-	struct lat t = {.p = p, .l = &p->links[0], .row = row, .ns_per_cycle = 1e9 / (double)rte_get_tsc_hz()};
+	struct lat t = {.p = p, .row = row, .ns_per_cycle = 1e9 / (double)rte_get_tsc_hz()};
 	uint64_t n = 0, end, theirs;
 
 	row->size = size;

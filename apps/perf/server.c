@@ -15,8 +15,10 @@
 
 struct server {
 	struct peer peer;
-	struct options o; /* the client's, as far as they concern both */
-	iw_cm_id listener;
+	struct iw_addr addr; /* with the first port */
+	struct options o;    /* the client's, as far as they concern both */
+	iw_cm_id listeners[PERF_PORTS(PERF_MAX_QPS)];
+	uint32_t n_listeners;
 	bool set_up;           /* the first RUN record was answered: memory and places of QPs are there */
 	bool running;          /* a further one was, and no STOP yet */
 	uint32_t idle_us;      /* as this end was told; a client may want a run without sleep */
@@ -24,6 +26,7 @@ struct server {
 	struct outflow out;
 	bool asked_to_stop; /* by another lcore */
 	uint64_t echoed;    /* latency: messages answered in this run */
+	struct peer_turn turn;
 };
 
 /* ---- connections ---- */
@@ -78,13 +81,36 @@ on_listener(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	return event->type == IW_CM_CONNECT_REQUEST ? accept_link(context, id, event) : on_event(id, event, context);
 }
 
+/* On the ports from -p on, as many as so many QPs take.  False after an error line. */
+static bool
+listen_for(struct server *v, uint32_t qps)
+{
+	struct iw_engine *engine = v->peer.engine;
+	struct iw_addr addr = v->addr;
+	int err = 0;
+
+	for (; err == 0 && v->n_listeners < PERF_PORTS(qps); v->n_listeners += err == 0) {
+		iw_cm_id *id = &v->listeners[v->n_listeners];
+
+		addr.port = (uint16_t)(v->addr.port + v->n_listeners);
+		*id = iw_cm_create(engine, on_listener, v);
+		err = *id ? iw_cm_listen(engine, *id, &addr, BACKLOG) : -IW_E_NOMEM;
+		if (err && *id)
+			iw_cm_destroy(engine, *id);
+	}
+	if (err)
+		cli_fail("cannot listen on port %u: %s", addr.port, iw_err_text(err));
+	return err == 0;
+}
+
 /* ---- records ---- */
 
 static bool
-is_sane(const struct record *r)
+is_sane(const struct server *v, const struct record *r)
 {
 	return r->kind == RECORD_RUN && r->verb < PERF_VERBS && r->test <= PERF_LAT && r->size >= 1 &&
-	       r->size <= PERF_MAX_SIZE && r->qps >= 1 && r->qps <= PERF_MAX_QPS && r->tx_depth >= 1 &&
+	       r->size <= PERF_MAX_SIZE && r->qps >= 1 && r->qps <= PERF_MAX_QPS &&
+	       v->addr.port + PERF_PORTS(r->qps) - 1 <= UINT16_MAX && r->tx_depth >= 1 &&
 	       r->tx_depth <= PERF_MAX_DEPTH && r->rx_depth >= 4 && r->rx_depth <= PERF_MAX_DEPTH &&
 	       r->inline_size <= IW_MAX_INLINE && r->cq_mod >= 1 && r->cq_mod <= r->tx_depth && r->outs <= IW_MAX_IRD &&
 	       (r->flags & ~RECORD_ALL_FLAGS) == 0 && (r->verb != PERF_ATOMIC || r->size == sizeof(uint64_t));
@@ -115,13 +141,14 @@ can_run(struct server *v, const struct record *r)
 {
 	const struct options *o = &v->o;
 
-	if (!is_sane(r))
+	if (!is_sane(v, r))
 		return false;
 	if (v->set_up)
 		return !v->sending && r->size <= v->peer.size && r->qps == o->qps && r->verb == (uint8_t)o->verb &&
 		       r->test == (uint8_t)o->test && r->rx_depth == o->rx_depth && r->tx_depth == o->tx_depth;
 	take_options(&v->o, r, v->idle_us);
-	return peer_memory_fits(&v->o, r->size) && peer_make_memory(&v->peer, r->size) && peer_make_links(&v->peer);
+	return peer_memory_fits(&v->o, r->size) && peer_make_memory(&v->peer, r->size) && peer_make_links(&v->peer) &&
+	       listen_for(v, r->qps);
 }
 
 /* The first RUN prepares, the others begin a run each. */
@@ -137,10 +164,11 @@ begin_run(struct server *v)
 		v->set_up = true;
 		v->stopped = false;
 		v->echoed = 0;
+		v->turn = PEER_FIRST_TURN;
 		if (v->o.validate)
 			data_prepare(&v->peer, r->size, false);
-		if (v->o.test == PERF_LAT)
-			peer_in(&v->peer, 0)[r->size - 1] = 0;
+		for (uint32_t q = 0; v->o.test == PERF_LAT && q < v->peer.qps; q++)
+			*peer_last_in(&v->peer, q, r->size) = 0;
 	}
 	peer_send_record(&v->peer, &answer);
 }
@@ -177,20 +205,22 @@ static void
 echo(struct server *v, uint64_t imm)
 {
 	struct peer *p = &v->peer;
-	struct iw_sge sge = {(uintptr_t)peer_out(p, 0), v->o.size, iw_mr_lkey(p->mr)};
+	uint32_t qp = v->turn.qp;
+	struct iw_sge sge = {(uintptr_t)peer_out(p, qp), v->o.size, iw_mr_lkey(p->mr)};
 	struct iw_send_wr wr = {.sg_list = &sge,
 				.num_sge = 1,
 				.opcode = (uint8_t)outflow_opcode(v->o.verb),
-				.remote_addr = p->theirs.in_addr,
+				.remote_addr = p->theirs.in_addr + peer_offset(p, qp),
 				.rkey = p->theirs.rkey,
 				.imm_data = imm};
 	int err;
 
 	v->echoed++;
-	peer_out(p, 0)[v->o.size - 1] = (uint8_t)v->echoed;
+	*peer_last_out(p, qp, v->o.size) = v->turn.octet;
+	peer_next_turn(p, &v->turn);
 	if (v->o.size <= v->o.inline_size)
 		wr.flags |= IW_SEND_INLINE;
-	err = iw_post_send(p->links[0].qp, &wr, NULL);
+	err = iw_post_send(p->links[qp].qp, &wr, NULL);
 	if (err)
 		peer_fail(p, "an answer cannot be posted", err);
 }
@@ -198,9 +228,9 @@ echo(struct server *v, uint64_t imm)
 static void
 answer_write(struct server *v)
 {
-	volatile uint8_t *last = peer_in(&v->peer, 0) + v->o.size - 1;
+	volatile uint8_t *last = peer_last_in(&v->peer, v->turn.qp, v->o.size);
 
-	if ((v->o.iters == 0 || v->echoed < v->o.iters) && *last == (uint8_t)(v->echoed + 1))
+	if ((v->o.iters == 0 || v->echoed < v->o.iters) && *last == v->turn.octet)
 		echo(v, 0);
 }
 
@@ -213,7 +243,7 @@ answer_message(struct server *v)
 		if (wc.status != IW_WC_SUCCESS)
 			continue;
 		echo(v, wc.flags & IW_WC_WITH_IMM ? wc.imm_data : 0);
-		if (!sink_post(&v->peer, &v->peer.links[0], 0))
+		if (!sink_post(&v->peer, iw_qp_context(wc.qp), (uint32_t)wc.wr_id))
 			return;
 	}
 }
@@ -251,23 +281,15 @@ struct server *
 server_create(const struct options *o, const struct host *host)
 {
 	struct server *v = calloc(1, sizeof(*v));
-	struct iw_addr addr = host->engine ? o->host.ip : (struct iw_addr){.scope = 0};
-	int err;
 
 	if (!v)
 		return NULL;
 	v->o = *o;
 	v->idle_us = o->host.idle_us;
-	addr.port = o->peer.port;
-	if (!peer_init(&v->peer, &v->o, host->domain, host->engine)) {
-		server_destroy(v);
-		return NULL;
-	}
-	v->listener = iw_cm_create(host->engine, on_listener, v);
-	err = v->listener ? iw_cm_listen(host->engine, v->listener, &addr, BACKLOG) : -IW_E_NOMEM;
-	if (err == 0)
+	v->addr = o->host.ip;
+	v->addr.port = o->peer.port;
+	if (peer_init(&v->peer, &v->o, host->domain, host->engine) && listen_for(v, 1))
 		return v;
-	cli_fail("cannot listen on port %u: %s", addr.port, iw_err_text(err));
 	server_destroy(v);
 	return NULL;
 }
@@ -277,8 +299,8 @@ server_destroy(struct server *v)
 {
 	if (!v)
 		return;
-	if (v->listener)
-		iw_cm_destroy(v->peer.engine, v->listener);
+	for (uint32_t i = 0; i < v->n_listeners; i++)
+		iw_cm_destroy(v->peer.engine, v->listeners[i]);
 	outflow_end(&v->out);
 	peer_fini(&v->peer);
 	free(v);

@@ -3,9 +3,9 @@
  * smaller.
  *     differential short           both roles, both families: everything at once; applications that read seldom
  *     differential all [SEED]      each impairment alone, too; or one, by its name
- *     differential goodput [RUNS [LINE]]  against Linux to Linux over the same line: medians, and whether ours is below
- *                                  0.9; of all lines or one (0..5)
- * Prints a line for each case and `N passed, N failed`; exit status 77: it cannot run here, and why (in CI: 1). */
+ *     differential goodput [RUNS [LINE [MOST]]]  against Linux to Linux over the same line: medians, and whether ours
+ * is below 0.9; of all lines or one (0..5); MOST: no more runs than that to get there Prints a line for each case and
+ * `N passed, N failed`; exit status 77: it cannot run here, and why (in CI: 1). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,12 +163,14 @@ main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "short", *why = end_kernel_missing();
 	uint64_t number = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+	uint32_t most = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 0) : 0;
 
 	if (why)
 		return cannot(why);
 	prctl(PR_SET_TIMERSLACK, 1000);
 	if (strcmp(what, "goodput") == 0)
-		goodput(&world, number ? (uint32_t)number : 7, argc > 3 ? argv[3] : NULL, &passed, &failed);
+		goodput(&world, (struct goodput_runs){(uint32_t)number, most}, argc > 3 ? argv[3] : NULL, &passed,
+			&failed);
 	else
 		grid(what, number ? number : 1);
 	printf("%u passed, %u failed\n", passed, failed);

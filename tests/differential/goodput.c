@@ -76,7 +76,7 @@ all_good(const double m[WAYS])
 /* The ways take turns, so that what else the machine does meets them alike.  At least so many runs, and more of them as
  * long as a share is too small.  Returns how many. */
 static uint32_t
-measure_all(struct world *w, const struct relay_params *line, uint32_t least, double m[WAYS])
+measure_all(struct world *w, const struct relay_params *line, struct goodput_runs runs, double m[WAYS])
 {
 	double mbit[WAYS][GOODPUT_RUNS];
 	uint32_t n = 0;
@@ -87,19 +87,19 @@ measure_all(struct world *w, const struct relay_params *line, uint32_t least, do
 		n++;
 		for (uint32_t k = 0; k < WAYS; k++)
 			m[k] = median(mbit[k], n);
-	} while (n < GOODPUT_RUNS && (n < least || !all_good(m)));
+	} while (n < runs.most && (n < runs.least || !all_good(m)));
 	return n;
 }
 
 static void
-cell(struct world *w, uint32_t loss_ppm, uint32_t rtt_ms, uint32_t least, uint32_t *passed, uint32_t *failed)
+cell(struct world *w, uint32_t loss_ppm, uint32_t rtt_ms, struct goodput_runs of, uint32_t *passed, uint32_t *failed)
 {
 	const struct relay_params line = {.delay_ns = rtt_ms * MS / 2,
 					  .loss_ppm = loss_ppm,
 					  .rate_bits = RATE,
 					  .queue = rtt_ms < 4 ? 100000 : (uint32_t)(RATE / 8000 * rtt_ms)};
 	double m[WAYS];
-	uint32_t runs = measure_all(w, &line, least, m);
+	uint32_t runs = measure_all(w, &line, of, m);
 
 	printf("loss %.1f %%, %2u ms, %2u runs: %s %.1f Mbit/s", loss_ppm / 1e4, rtt_ms, runs, ways[0].name, m[0]);
 	for (uint32_t k = 1; k < WAYS; k++) {
@@ -114,13 +114,14 @@ cell(struct world *w, uint32_t loss_ppm, uint32_t rtt_ms, uint32_t least, uint32
 }
 
 void
-goodput(struct world *w, uint32_t runs, const char *only, uint32_t *passed, uint32_t *failed)
+goodput(struct world *w, struct goodput_runs runs, const char *only, uint32_t *passed, uint32_t *failed)
 {
 	const struct sched_param first = {.sched_priority = 1};
 
 	/* In front of what else the machine does, if we may: the line's delay is real time. */
 	sched_setscheduler(0, SCHED_RR, &first);
-	runs = runs > GOODPUT_RUNS ? GOODPUT_RUNS : runs;
+	runs.least = runs.least ? runs.least : 7;
+	runs.most = runs.most && runs.most < GOODPUT_RUNS ? runs.most : GOODPUT_RUNS;
 	for (uint32_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
 		if (!only || strtoul(only, NULL, 0) == i)
 			cell(w, cells[i].loss_ppm, cells[i].rtt_ms, runs, passed, failed);

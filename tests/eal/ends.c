@@ -102,6 +102,7 @@ open_end(struct ends *s, int i, const struct ends_how *how)
 	e->ctl_pool = make_pool("ctl", i);
 	e->domain = i == 1 && how->domain ? how->domain : iw_domain_create();
 	params = ends_params(s, i);
+	params.zero_copy = how->lends && i == 0;
 	if (how->own_pools)
 		params.data_pool = params.ctl_pool = NULL;
 	e->engine = iw_engine_create(e->domain, &params, &err, why, sizeof(why));
@@ -123,6 +124,7 @@ ends_open_as(struct ends *s, const struct ends_how *how)
 
 	memset(s, 0, sizeof(*s));
 	s->lent = how->domain != NULL;
+	s->attr.no_crc = how->lends;
 	snprintf(name, sizeof(name), "ends%u", ++opened);
 	assert_int_equal(iw_wire_create(name, 1024, &s->port[0], &s->port[1]), 0);
 	for (int i = 0; i < 2; i++)
@@ -200,7 +202,7 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	if (result)
 		return result < 0 ? 0 : result;
 	if (event->type == IW_CM_CONNECT_REQUEST)
-		return iw_cm_accept(e->engine, id, e->qp, NULL);
+		return iw_cm_accept(e->engine, id, e->qp, &s->attr);
 	if (event->type == IW_CM_ESTABLISHED_EV || event->type == IW_CM_CONNECT_REPLY)
 		e->up = event->status == 0;
 	if (event->type == IW_CM_CLOSE || event->status != 0) {
@@ -218,7 +220,7 @@ ends_start(struct ends *s)
 	s->listener = iw_cm_create(s->end[1].engine, on_event, s);
 	assert_int_equal(iw_cm_listen(s->end[1].engine, s->listener, &to, 4), 0);
 	s->end[0].id = iw_cm_create(s->end[0].engine, on_event, s);
-	assert_int_equal(iw_cm_connect(s->end[0].engine, s->end[0].id, &to, s->end[0].qp, NULL), 0);
+	assert_int_equal(iw_cm_connect(s->end[0].engine, s->end[0].id, &to, s->end[0].qp, &s->attr), 0);
 }
 
 void

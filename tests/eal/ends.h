@@ -35,7 +35,8 @@ struct ends {
 	uint16_t port[2];
 	struct end end[2];
 	iw_cm_id listener;
-	bool lent; /* end[1]'s domain */
+	bool lent;              /* end[1]'s domain */
+	struct iw_cm_attr attr; /* of both ends */
 	/* Called for every event before the usual answer; a result other than 0 is the handler's, negative: 0. */
 	int (*on_event)(struct end *e, iw_cm_id id, const struct iw_cm_event *event);
 };
@@ -50,6 +51,7 @@ struct ends_how {
 	struct iw_domain *domain; /* of end[1], the caller's; NULL: its own */
 	bool own_pools;           /* the engines make theirs, instead of the small ones of the test */
 	bool foreign_poster;      /* and receives that come late are waited for */
+	bool lends;               /* end[0] sends without copies, as far as its port can; no CRC */
 };
 
 /* Wire, domains, pools and engines; then QPs and memory.  Several may be open at once. */

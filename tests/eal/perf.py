@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-iwarp-perf in every mode, in a short form: perftest's header lines to the letter, a row for each size, exit code 0.
 
-    perf.py PERF loopback|conn|memif|engines|idle|speed"""
+    perf.py PERF loopback|conn|memif|engines|loss|idle|speed"""
 import csv
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import time
 
-from programs import SERVER, Memif, Pair, Program, cannot, two_cpus
+from programs import SERVER, Memif, Pair, Program, Vhost, cannot, two_cpus
 
 BW = (" #bytes     #iterations    BW peak[{0}/sec]    BW average[{0}/sec]   MsgRate[Mpps]")
 LAT = (" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
@@ -78,12 +79,16 @@ def loopback(perf):
               (["--verb", "send", "-n", "20", "-s", "1", "-I", "64", "-l", "8"], "bw", [1], {}),
               (["-D", "1", "-s", "4096", "--mtu", "1500"], "bw", [4096], {"iters": None})]
     cases += [(["--verb", v, "--test", t, "-s", "8", "-n", "20", *CHECKED], t, [8], {}) for v in MORE_VERBS for t in TESTS]
+    cases += [(["--verb", v, "--test", "lat", "-q", "7", "-s", "64", "-n", "300", *CHECKED], "lat", [64], {"iters": 2100})
+              for v in VERBS + MORE_VERBS[:1]]
     cases += [(["--verb", v, "-b", "-q", "3", "-n", "20", "-s", "5000", *CHECKED], "bw", [5000], {"iters": 120})
               for v in VERBS]
     cases += [(["--verb", "send", "-q", "5", "-n", "50", "--use-srq", "-r", "4", *CHECKED], "bw", [65536], {"iters": 250}),
               (["--verb", "read", "-o", "128", "-n", "300", "-s", "64", *CHECKED], "bw", [64], {"iters": 300}),
               (["-q", "300", "-t", "4", "-n", "20", "-s", "64", *CHECKED], "bw", [64], {"iters": 6000}),
-              (["-b", "-D", "1", "--verb", "send"], "bw", [65536], {"iters": None})]
+              (["-b", "-D", "1", "--verb", "send"], "bw", [65536], {"iters": None}),
+              # More than one TCP port of the server has.
+              (["-q", "17000", "-t", "4", "-n", "5", "-s", "64", *CHECKED], "bw", [64], {"iters": 85000})]
     failed = False
     for arguments, test, sizes, more in cases:
         program = Program(perf, *arguments, cores=2, memory=512)
@@ -172,17 +177,21 @@ def two_processes(perf):
 
 
 def without_a_copy(perf):
-    """The port reads messages by itself: no note says that it cannot, and they arrive."""
+    """The port of the client reads messages by itself: no note says that it cannot, and they arrive.  net_vhost has to be
+    asked what it is done with."""
     failed = False
-    for verb in "write", "send":
-        with Pair(Memif()) as pair:
-            server = pair.start(0, perf, "--server", "--no-crc", "--zero_copy")
-            client = pair.start(1, perf, "--verb", verb, "-n", "200", "-s", "65536", "--no-crc", "--zero_copy", *CHECKED, SERVER)
-            code = client.wait(60), server.wait(10)
-            found = [f"exit codes {code}"] if code != (0, 0) else []
-            found += [f"it says {end.errors()}" for end in (server, client) if end.errors()]
-            found += [] if [row[1] for row in rows(client)] == ["200"] else ["no row of 200 iterations"]
-            failed |= report(f"{verb} without a copy over memif", found, server, client)
+    for wire in Memif, Vhost:
+        for verb in "write", "send":
+            with Pair(wire()) as pair:
+                server = pair.start(0, perf, "--server", "--no-crc", "--zero_copy")
+                client = pair.start(1, perf, "--verb", verb, "-n", "200", "-s", "65536", "--no-crc", "--zero_copy", *CHECKED,
+                                    SERVER)
+                code = client.wait(60), server.wait(10)
+                found = [f"exit codes {code}"] if code != (0, 0) else []
+                found += [f"it says {end.errors()}" for end in (server, client) if end.errors()]
+                found += [line for line in client.lines["err"] if "zero copy is not possible" in line]
+                found += [] if [row[1] for row in rows(client)] == ["200"] else ["no row of 200 iterations"]
+                failed |= report(f"{verb} without a copy over {wire.__name__}", found, server, client)
     return failed
 
 
@@ -225,17 +234,47 @@ def speed(perf):
 
 def engines(perf):
     """A row for each number of engines; how much two bring is a matter of the machine, and printed."""
-    program = Program(perf, "-s", "4096", "engines", cores=2, memory=1024)
-    code = program.wait(120)
+    with tempfile.TemporaryDirectory() as folder:
+        name = pathlib.Path(folder, "out.json")
+        program = Program(perf, "-s", "4096", "engines", "--out_json_file", str(name), cores=2, memory=1024)
+        code = program.wait(120)
+        whole = json.loads(name.read_text()) if code == 0 else {"results": []}
     table = rows(program)
     print(*program.lines["out"], sep="\n")
     found = [] if code == 0 and not program.errors() else [f"exit code {code}, it says {program.errors()}"]
+    keys = "engines", "BW_average", "MsgRate", "against_one", "by_CPU_time"
+    if [[row[key] for key in keys] for row in whole["results"]] != [[float(x) for x in row] for row in table]:
+        found.append(f"JSON: {whole}")
     if [row[0] for row in table] != ["1", "2"] or not all(float(x) > 0 for row in table for x in row):
         found.append(f"rows {table}")
     failed = report("engines", found)
     alone = Program(perf, "engines", memory=1024)
     found = [] if alone.wait(30) == 1 and "further lcore" in "".join(alone.errors()) else [str(alone)]
     return report("engines on one lcore", found) | failed
+
+
+LOST = re.compile(r"# --loss 1: (\d+) of (\d+) frames to the server were lost, (\d+) of (\d+) to the client$")
+
+
+def loss(perf):
+    """A wire that loses frames, both ways: all arrives as it was sent, and so many were lost as were to be."""
+    failed = False
+    for verb, test, size, n in (("write", "bw", 65536, 1000), ("read", "bw", 65536, 1000), ("send", "lat", 8, 2000)):
+        arguments = ["--verb", verb, "--test", test, "-s", str(size), "-n", str(n), "--loss", "1", "--loss-seed", "7",
+                     *CHECKED]
+        program = Program(perf, *arguments, cores=2, memory=512)
+        found = list(problems(program, program.wait(120), test, [size], iters=n))
+        program.kill()
+        said = [LOST.match(line) for line in program.lines["out"] if line.startswith("# ")]
+        counts = [int(x) for x in said[0].groups()] if said and said[0] else [0, 0, 0, 0]
+        print(*program.lines["out"][-1:])
+        # Five deviations of what chance makes of one in a hundred.
+        found += [f"{lost} lost of {of}" for lost, of in (counts[:2], counts[2:])
+                  if not of * 0.01 - 5 * (of * 0.01) ** 0.5 <= lost <= of * 0.01 + 5 * (of * 0.01) ** 0.5]
+        if sum(counts[::2]) == 0:
+            found.append("nothing was lost")
+        failed |= report(" ".join(arguments), found, program)
+    return failed
 
 
 def idle(perf):
@@ -250,7 +289,8 @@ def idle(perf):
 
 def main():
     perf, kind = sys.argv[1:3]
-    return {"idle": idle, "engines": engines, "loopback": loopback, "conn": connections, "memif": two_processes, "speed": speed}[kind](perf)
+    return {"idle": idle, "engines": engines, "loss": loss, "loopback": loopback, "conn": connections, "memif": two_processes,
+            "speed": speed}[kind](perf)
 
 
 if __name__ == "__main__":

@@ -128,19 +128,28 @@ class Memif:
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.socket = self.folder / "wire.sock"
 
     def vdev(self, end):
         role = ("server", "client")[end]
-        return f"net_memif0,role={role},socket={self.folder}/memif.sock,socket-abstract=no"
+        return f"net_memif0,role={role},socket={self.socket},socket-abstract=no"
 
     def ready(self, end):
         """Waits until the program at this end has its port."""
         until = time.monotonic() + 30
-        while end == 0 and not (self.folder / "memif.sock").exists() and time.monotonic() < until:
+        while end == 0 and not self.socket.exists() and time.monotonic() < until:
             time.sleep(0.02)
 
     def close(self):
         shutil.rmtree(self.folder)
+
+
+class Vhost(Memif):
+    """A virtio port and its vhost backend, of which the latter must leave last: the former's driver writes to it at the end,
+    and SIGPIPE ends a process that writes to nobody."""
+
+    def vdev(self, end):
+        return (f"net_virtio_user0,path={self.socket},server=1", f"net_vhost0,iface={self.socket},client=1")[end]
 
 
 def silence(name):

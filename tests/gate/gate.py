@@ -29,7 +29,7 @@ CALLS = (
     (r"v?f?printf|f?puts|f?putc|putchar|perror", PROGRAMS, "only programs print"),
     (r"_?_?exit|_Exit|abort|rte_exit|rte_panic|rte_eal_init", PROGRAMS, "only programs end themselves or start EAL"),
     (r"RTE_LOG\w*|rte_v?log|syslog", EFFECTS, "left of lib/port: count or trace"),
-    (r"rte_eth_\w+", ("lib/port/", "tests/"), "ports are lib/port's"),
+    (r"rte_eth_\w+", ("lib/port/", "tests/", "apps/perf/loss.c"), "ports are lib/port's"),
     (r"clock_gettime|gettimeofday|time|rte_rdtsc\w*|rte_get_\w*(cycles|hz)|__rdtscp?", EFFECTS, "time is an argument"),
     (r"malloc|calloc|realloc|free|\w*aligned_alloc|posix_memalign|strn?dup|mmap|rte_[mcz]+alloc\w*",
      ("lib/base/pool.c", "lib/base/env.c", *EFFECTS), "memory comes from iw_env_alloc and iw_pool"),

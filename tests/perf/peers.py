@@ -16,24 +16,33 @@ import pages
 PORTS = 18600  # TCP ports of the servers of others, on the loopback
 TIMEOUT = 120
 MEMORY = 1024  # MiB for EAL, both ends
+CROWD = 100000
 
 
 class Missing(Exception):
     pass
 
 
+def there(command):
+    if not shutil.which(command[0]):
+        raise Missing(f"{command[0]} is not there")
+    return command
+
+
 class Bench:
     def __init__(self, perf, seconds):
         self.perf, self.seconds = perf, seconds
-        self.nvmf = pathlib.Path(perf).parent.parent / "nvmf" / "dpdk-iwarp-nvmf"
+        build = pathlib.Path(perf).parents[2]
+        self.nvmf = build / "apps/nvmf/dpdk-iwarp-nvmf"
+        self.scale, self.differential = build / "tests/perf/scale", build / "tests/differential/differential"
         self.cpus = sorted(os.sched_getaffinity(0))[:2]
 
-    def run(self, command, **more):
+    def run(self, command, codes=(0,), **more):
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, **more)
+            done = subprocess.run(there(command), capture_output=True, text=True, timeout=TIMEOUT, **more)
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise Missing(str(problem))
-        if done.returncode != 0:
+        if done.returncode not in codes:
             raise Missing(f"{command[0]} ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-200:]}")
         return done.stdout
 
@@ -41,8 +50,8 @@ class Bench:
         """dpdk-iwarp-perf, or another program of ours, over its in-process wire; its text."""
         if len(self.cpus) < 2:
             raise Missing("needs two CPUs")
-        return self.run([str(program or self.perf), *pages.eal_arguments(MEMORY), "--no-pci", "--no-telemetry", "--no-shconf",
-                         "--file-prefix", f"bench{os.getpid()}", "--log-level=lib.eal:error", "--lcores",
+        return self.run([str(program or self.perf), *pages.eal_arguments(MEMORY), "--no-pci", "--no-telemetry",
+                         "--no-shconf", "--file-prefix", f"bench{os.getpid()}", "--log-level=lib.eal:error", "--lcores",
                          f"0@{self.cpus[0]},1@{self.cpus[1]}", "--", *arguments])
 
     def rows(self, *arguments, **more):
@@ -53,12 +62,10 @@ class Bench:
             return json.loads(out.read_text())["results"]
 
     def pinned(self, end, command, **more):
-        return ["taskset", "-c", str(self.cpus[end % len(self.cpus)]), *command]
+        return there(["taskset", "-c", str(self.cpus[end % len(self.cpus)]), *there(command)])
 
     def served(self, server, client, wait=0.3, **more):
         """The client's text, beside its server, which is ended."""
-        if not shutil.which(server[0]):
-            raise Missing(f"{server[0]} is not installed")
         process = subprocess.Popen(self.pinned(0, server), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
         try:
             time.sleep(wait)
@@ -107,6 +114,31 @@ def roofline(bench):
         text = bench.ours("roofline", "-s", "65536", "--mtu", str(mtu))
         out[f"roofline_{mtu}"] = number(text, r"^ 65536 +\d+ +([0-9.]+)") * 1.048576
     return out
+
+
+def engines(bench):
+    """Two engines on two cores against one, by the clock and by the CPU time that they had."""
+    one, two = bench.rows("engines", "-D", "1")
+    return {"engines_1": one["BW_average"] * 1.048576, "engines_2": two["BW_average"] * 1.048576,
+            "engines_2.by_cpu_time": two["by_CPU_time"]}
+
+
+def crowd(bench):
+    """What a connection takes, and packets a microsecond: on 64 connections, and on one in 100,000 picked at random."""
+    text = bench.run(bench.pinned(0, [str(bench.scale), "64", str(CROWD)]), codes=(0, 1))
+    times = {n: number(text, rf"^ *{n} connections:.* ([0-9.]+) on all") for n in (64, CROWD)}
+    return {"random_64": 1e3 / times[64], "random_100k": 1e3 / times[CROWD],
+            "connection_octets": number(text, r"together (\d+)"), "timewait_octets": number(text, r"TIME_WAIT (\d+)")}
+
+
+def goodput(bench):
+    """Over a line that loses 1 %, with 1 ms there and back."""
+    if os.geteuid() != 0:
+        raise Missing("needs root, for TAP devices")
+    text = bench.run([str(bench.differential), "goodput", "1", "1", "1"], codes=(0, 1))
+    return {row: number(text, rf"^loss 1.0 %,  1 ms,.* {way} ([0-9.]+)")
+            for row, way in (("goodput_linux", "Linux to Linux"), ("goodput_to_linux", "ours to Linux"),
+                             ("goodput_from_linux", "Linux to ours"))}
 
 
 def nvmf_rows(bench, *arguments):
@@ -175,6 +207,9 @@ SOURCES = [
     ("64-byte Writes", small_writes),
     ("8-byte latency", latency),
     ("connections", connections),
+    ("two engines", engines),
+    ("100,000 connections", crowd),
+    ("goodput", goodput),
     ("roofline", roofline),
     ("NVMe over Fabrics", storage),
     ("kernel TCP (iperf3)", kernel),
@@ -207,6 +242,16 @@ ROWS = [
     ("nvme_write_p99.9", "the same, latency, 99.9 %", "us"),
     ("connect_close", "connect, MPA, established, close", "1/s"),
     ("kernel_connect_close", "kernel TCP connect and close", "1/s"),
+    ("engines_1", "RDMA Write 64 KiB, an engine in loopback to itself on one core", "MB/s"),
+    ("engines_2", "RDMA Write 64 KiB, two such engines on two cores", "MB/s"),
+    ("engines_2.by_cpu_time", "two engines against one by the CPU time that they had", "x"),
+    ("random_64", "64-byte Sends received in random order, 64 connections", "M/s"),
+    ("random_100k", "64-byte Sends received in random order, 100,000 connections", "M/s"),
+    ("connection_octets", "an idle connection, besides its rings", "octets"),
+    ("timewait_octets", "a connection in TIME_WAIT", "octets"),
+    ("goodput_linux", "goodput at 1 % loss and 1 ms, Linux (CUBIC) to Linux", "Mbit/s"),
+    ("goodput_to_linux", "goodput at 1 % loss and 1 ms, ours to Linux", "Mbit/s"),
+    ("goodput_from_linux", "goodput at 1 % loss and 1 ms, Linux to ours", "Mbit/s"),
     ("write_64k_9000.cycles_per_byte", "TSC cycles a byte, Write 64 KiB", ""),
     ("write_64_rate.cycles_per_message", "TSC cycles a message, Write 64 B", ""),
 ]
@@ -228,6 +273,11 @@ GOALS = [
     ("nvme_write", None, 1, 1),
     ("connect_close", None, 1, 100000),
     ("connect_close", "kernel_connect_close", 1, 5),
+    ("engines_2", "engines_1", 1, 1.9),
+    ("random_100k", "random_64", 1, 0.5),
+    ("connection_octets", None, -1, 1024),
+    ("timewait_octets", None, -1, 64),
+    ("goodput_to_linux", "goodput_linux", 1, 1),
 ]
 
 
@@ -235,27 +285,42 @@ GOALS = [
 
 def by_size(bench):
     """Octets: MB/s, million messages a second, half round trip in microseconds."""
-    rates = {r["MsgSize"]: r for r in bench.rows("-a", "-n", "2000")}
+    rates = {r["MsgSize"]: r for r in bench.rows("-a", "-n", "1000")}
     times = {r["MsgSize"]: r for r in bench.rows("--test", "lat", "-a", "-n", "500")}
-    return [[size, r["BW_average"] * 1.048576, r["MsgRate"], times[size]["t_typical"]]
+    return [[size, r["BW_average"] * 1.048576, r["MsgRate"], times[size]["t_typical"], times[size]["percentile_99.9"]]
             for size, r in rates.items() if size >= 8]
 
 
 def by_qps(bench):
-    """QPs: million 64-byte Writes a second."""
+    """QPs: million 64-byte Writes a second; half round trip of an 8-byte Write in microseconds, the QPs in turn."""
     out = []
-    for qps in 1, 4, 16, 64, 250, 1000:
-        row = bench.rows("-q", str(qps), "-s", "64", "-t", "16", "-n", str(max(200, 200000 // qps)))[0]
-        out.append([qps, row["MsgRate"]])
+    for qps in 1, 4, 16, 64, 250, 1000, 10000, 100000:
+        common = "-q", str(qps)
+        rate = bench.rows(*common, "-s", "64", "-t", "16", "-n", str(max(20, 400000 // qps)))[0]
+        time = bench.rows(*common, "--test", "lat", "-s", "8", "-n", str(max(5, 20000 // qps)))[0]
+        out.append([qps, rate["MsgRate"], time["t_typical"], time["percentile_99.9"]])
     return out
 
 
 def by_reads(bench):
-    """Reads under way: MB/s at 4 KiB."""
+    """Reads under way: MB/s at 4 KiB, and microseconds from posted to completed: as many as are under way, divided by
+    how many complete in one."""
     out = []
     for outs in 1, 2, 4, 8, 16, 32, 64, 128:
-        row = bench.rows("--verb", "read", "-s", "4096", "-o", str(outs), "-n", "20000")[0]
-        out.append([outs, row["BW_average"] * 1.048576])
+        row = bench.rows("--verb", "read", "-s", "4096", "-o", str(outs), "-t", str(outs), "-n", "20000")[0]
+        out.append([outs, row["BW_average"] * 1.048576, outs / row["MsgRate"]])
+    return out
+
+
+def by_loss(bench):
+    """Percent of the frames that are lost, each way: MB/s at 64 KiB; half round trip of an 8-byte Write in
+    microseconds."""
+    out = []
+    for percent in 0, 0.1, 0.3, 1, 3:
+        loss = ["--loss", str(percent)] if percent else []
+        rate = bench.rows("-s", "65536", "-D", "1", *loss)[0]
+        time = bench.rows("--test", "lat", "-s", "8", "-n", "2000", *loss)[0]
+        out.append([percent, rate["BW_average"] * 1.048576, time["t_typical"], time["percentile_99.9"]])
     return out
 
 
@@ -267,9 +332,12 @@ def by_depth(bench):
 
 
 GROWTH = [
-    ("size", by_size, ["octets", "MB/s", "M messages/s", "half round trip, median, us"]),
-    ("QPs", by_qps, ["QPs", "M 64-byte Writes/s"]),
-    ("Reads", by_reads, ["Reads under way", "MB/s, 4 KiB each"]),
+    ("size", by_size, ["octets", "MB/s", "M messages/s", "half round trip, median, us", "99.9 %, us"]),
+    ("QPs", by_qps, ["QPs", "M 64-byte Writes/s", "8-byte Writes, each QP in turn, half round trip, median, us",
+                     "99.9 %, us"]),
+    ("Reads", by_reads, ["Reads under way", "MB/s, 4 KiB each", "each, mean, us"]),
+    ("loss", by_loss, ["% of the frames, each way", "MB/s, 64 KiB Writes", "8-byte Writes, half round trip, median, us",
+                       "99.9 %, us"]),
     ("NVMe queue depth", by_depth, ["depth", "4 KiB random reads, M IOPS", "median, us", "99 %, us", "99.9 %, us",
                                     "random writes, M IOPS", "median, us", "99 %, us", "99.9 %, us"]),
 ]

@@ -7,7 +7,8 @@
  * sequence numbers here.  Then they send small Sends: first all on 64 of the connections while the others are idle,
  * then on connections picked at random from all of them.  Only the engine's calls are timed.  Fails when a packet
  * costs more than twice of what it costs with the first N while the others are idle, or when a connection takes more
- * than BUDGET besides what its user sizes (docs/adr/0090). */
+ * than BUDGET besides what its user sizes (docs/adr/0090), or what is left of it in TIME_WAIT more than
+ * TIMEWAIT_BUDGET. */
 #include <inttypes.h>
 #include <rte_ip.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include "mbufpool.h"
 #include "qp.h"
 #include "tcp_conn_obj.h"
+#include "tcp_timewait.h"
 
 #define BURST 32u
 #define ACTIVE 64u
@@ -38,6 +40,7 @@
 #define HEADERS 54u /* Ethernet, IPv4, TCP */
 #define MPA_FRAME 20u
 #define BUDGET 1024u /* TCB + id + QP */
+#define TIMEWAIT_BUDGET 64u
 
 struct peer {
 	uint32_t nxt, ack; /* SND.NXT, RCV.NXT */
@@ -430,12 +433,12 @@ main(int argc, char **argv)
 	char **arg = argc > 1 ? argv + 1 : standard;
 	int args = argc > 1 ? argc - 1 : 2, bad = 0;
 	uint32_t tcb = lines(sizeof(struct tcp_conn)), id = lines(sizeof(struct cm_id)),
-		 qp = lines(sizeof(struct iw_qp));
+		 qp = lines(sizeof(struct iw_qp)), timewait = lines(sizeof(struct tcp_timewait_rec));
 	double first = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("octets a connection: TCB %u, id %u, QP %u, together %u (budget %u)\n", tcb, id, qp, tcb + id + qp,
-	       BUDGET);
+	printf("octets a connection: TCB %u, id %u, QP %u, together %u (budget %u); TIME_WAIT %u (%u)\n", tcb, id, qp,
+	       tcb + id + qp, BUDGET, timewait, TIMEWAIT_BUDGET);
 	for (int i = 0; i < args; i++) {
 		uint32_t n = (uint32_t)strtoul(arg[i], NULL, 10);
 		uint64_t rss = resident();
@@ -460,5 +463,7 @@ main(int argc, char **argv)
 		printf("scale: a packet costs more than twice of what it did with few\n");
 	if (tcb + id + qp > BUDGET)
 		printf("scale: a connection takes more than %u octets\n", BUDGET);
-	return bad || tcb + id + qp > BUDGET;
+	if (timewait > TIMEWAIT_BUDGET)
+		printf("scale: in TIME_WAIT it takes more than %u octets\n", TIMEWAIT_BUDGET);
+	return bad || tcb + id + qp > BUDGET || timewait > TIMEWAIT_BUDGET;
 }

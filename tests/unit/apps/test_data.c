@@ -60,9 +60,15 @@ move(int e)
 }
 
 static uint64_t
+bad_of(uint64_t messages)
+{
+	return data_check(&ends[0], SIZE, true, messages) + data_check(&ends[1], SIZE, false, messages);
+}
+
+static uint64_t
 bad(void)
 {
-	return data_check(&ends[0], SIZE, true, 0) + data_check(&ends[1], SIZE, false, 0);
+	return bad_of(QPS);
 }
 
 static void
@@ -108,6 +114,10 @@ test_latency(void **state)
 	assert_int_equal(bad(), 0);
 	memory[1][1][0][0] ^= 1;
 	assert_int_equal(bad(), 1);
+	/* The QPs have their turns: fewer messages than QPs leave the last ones alone. */
+	memory[1][1][QPS - 1][0] ^= 1;
+	assert_int_equal(bad(), 2);
+	assert_int_equal(bad_of(QPS - 1), 1);
 }
 
 static void

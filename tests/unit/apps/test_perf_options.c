@@ -101,9 +101,9 @@ test_letters(void **state)
 	/* Never more unsignalled than fit. */
 	assert_true(parse("-t 4", &o));
 	assert_int_equal(o.cq_mod, 4);
-	/* Latency has one QP. */
+	/* Latency may have several QPs, too. */
 	assert_true(parse("--test lat -q 8", &o));
-	assert_int_equal(o.qps, 1);
+	assert_int_equal(o.qps, 8);
 }
 
 /* What is perftest's, newer than its letters, or our own. */
@@ -131,6 +131,13 @@ test_words(void **state)
 		    o.burst == 7);
 	assert_true(parse("--rate_limit 1", &o));
 	assert_int_equal(o.burst, 128); /* as many as are under way */
+	assert_true(parse("--loss 0.25 --loss-seed 18446744073709551615", &o));
+	assert_string_equal(captured.text, "");
+	assert_true(o.loss == 0.25 && o.loss_seed == UINT64_MAX);
+	assert_true(parse("--test lat --loss 50", &o));
+	assert_true(o.loss == 50 && o.loss_seed == 0);
+	assert_true(parse("engines --out_json_file x", &o));
+	assert_true(options_on_wire(&o) && o.json && o.loss == 0);
 	assert_true(parse("--run_infinitely -N", &o));
 	assert_true(o.forever && o.no_peak);
 	assert_true(!parse("--verb atomic -b", &o));
@@ -139,6 +146,7 @@ test_words(void **state)
 	/* An engine with room for so many. */
 	assert_true(parse("-q 10000", &o));
 	assert_true(o.qps == 10000 && o.host.max_conns > 10000);
+	assert_true(parse("-p 65529 -q 100000", &o));
 	assert_true(parse("-q 100", &o));
 	assert_int_equal(o.host.max_conns, 0);
 }
@@ -180,57 +188,72 @@ test_modes(void **state)
 	assert_int_equal(o.mode, PERF_HELP);
 }
 
+/* What is not taken, and what is said of it. */
+static const struct {
+	const char *line, *says;
+} cases[] = {
+	{"--wrong", "--wrong: unknown option"},
+	{"-s", "-s: unknown option, or its value is missing"},
+	{"--zero_copy", "--zero_copy: only with --no-crc"},
+	{"--verb cas", "--verb cas: write, read, send, write-imm or atomic"},
+	{"--test rate", "--test rate: bw, lat or conn"},
+	{"-s 0", "-s 0"},
+	{"-s 1073741825", "-s 1073741825"},
+	{"-n 4", "-n 4"},
+	{"-q 0", "-q 0"},
+	{"-q 1000001", "-q 1000001"},
+	{"-o 0", "-o 0"},
+	{"-o 129", "-o 129"},
+	{"-c UD", "-c UD: iWARP has reliable connections only"},
+	{"--output loss", "--output loss"},
+	{"--output latency", "--output: latency goes with --test lat"},
+	{"--test lat --output bandwidth", "--output: latency goes with --test lat"},
+	{"-D 4 -f 2", "-f: nothing is left"},
+	{"-f 1", "-f: nothing is left"},
+	{"--test lat -b", "-b: latency"},
+	{"--verb atomic -s 16", "an atomic has eight octets"},
+	{"--run_infinitely -n 10", "--run_infinitely"},
+	{"--run_infinitely -w 1", "--run_infinitely: neither -w nor -y"},
+	{"-w fast", "-w fast: a number above 0"},
+	{"-y 0", "-y 0: a number above 0"},
+	{"--rate_limit 5g", "--rate_limit 5g: a number above 0"},
+	{"--rate_units k", "--rate_units k: g (Gb/s), M (MiB/s) or p"},
+	{"--burst_size 2", "--burst_size: only with --rate_limit"},
+	{"--rate_limit 1 -b", "--rate_limit: not with -b"},
+	{"--test lat -w 1", "for bandwidth only"},
+	{"--test conn -q 65", "--test conn: -q"},
+	{"--loss 0", "--loss 0: a number above 0"},
+	{"--loss 1%", "--loss 1%: a number above 0"},
+	{"--loss 50.1", "--loss 50.1: at most 50 percent"},
+	{"--loss nan", "--loss nan: a number above 0"},
+	{"--loss 1 --server", "--loss: for bandwidth and latency on the in-process wire"},
+	{"--loss 1 192.0.2.1", "--loss: for bandwidth and latency on the in-process wire"},
+	{"--loss 1 roofline", "--loss: for bandwidth and latency on the in-process wire"},
+	{"--loss 1 engines", "--loss: for bandwidth and latency on the in-process wire"},
+	{"--loss 1 --test conn", "--loss: for bandwidth and latency on the in-process wire"},
+	{"--loss-seed -1", "--loss-seed -1: not a number"},
+	{"roofline --out_json", "--out_json: not of roofline"},
+	{"--test conn --out_json_file x", "--out_json: not of roofline and --test conn"},
+	{"-t 0", "-t 0"},
+	{"-t 16385", "-t 16385"},
+	{"-r 3", "-r 3"},
+	{"-Q 0", "-Q 0"},
+	{"-l 0", "-l 0"},
+	{"-l 65", "-l 65"},
+	{"-I 257", "-I 257"},
+	{"-p 0", "-p 0"},
+	{"-p 65530 -q 100000", "-p: so many QPs take several TCP ports"},
+	{"-D 0", "-D 0"},
+	{"--mtu 575", "--mtu 575"},
+	{"--ip 192.0.2.1", "ADDRESS/LENGTH"},
+	{"server.example", "server.example: not an IP address"},
+	{"192.0.2.1 192.0.2.2", "192.0.2.2: not understood"},
+	{"--server 192.0.2.1", "a server takes no address"},
+};
+
 static void
 test_errors(void **state)
 {
-	static const struct {
-		const char *line, *says;
-	} cases[] = {
-		{"--wrong", "--wrong: unknown option"},
-		{"-s", "-s: unknown option, or its value is missing"},
-		{"--zero_copy", "--zero_copy: only with --no-crc"},
-		{"--verb cas", "--verb cas: write, read, send, write-imm or atomic"},
-		{"--test rate", "--test rate: bw, lat or conn"},
-		{"-s 0", "-s 0"},
-		{"-s 1073741825", "-s 1073741825"},
-		{"-n 4", "-n 4"},
-		{"-q 0", "-q 0"},
-		{"-q 1000001", "-q 1000001"},
-		{"-o 0", "-o 0"},
-		{"-o 129", "-o 129"},
-		{"-c UD", "-c UD: iWARP has reliable connections only"},
-		{"--output loss", "--output loss"},
-		{"--output latency", "--output: latency goes with --test lat"},
-		{"--test lat --output bandwidth", "--output: latency goes with --test lat"},
-		{"-D 4 -f 2", "-f: nothing is left"},
-		{"-f 1", "-f: nothing is left"},
-		{"--test lat -b", "-b: latency"},
-		{"--verb atomic -s 16", "an atomic has eight octets"},
-		{"--run_infinitely -n 10", "--run_infinitely"},
-		{"--run_infinitely -w 1", "--run_infinitely: neither -w nor -y"},
-		{"-w fast", "-w fast: a number above 0"},
-		{"-y 0", "-y 0: a number above 0"},
-		{"--rate_limit 5g", "--rate_limit 5g: a number above 0"},
-		{"--rate_units k", "--rate_units k: g (Gb/s), M (MiB/s) or p"},
-		{"--burst_size 2", "--burst_size: only with --rate_limit"},
-		{"--rate_limit 1 -b", "--rate_limit: not with -b"},
-		{"--test lat -w 1", "for bandwidth only"},
-		{"--test conn -q 65", "--test conn: -q"},
-		{"-t 0", "-t 0"},
-		{"-t 16385", "-t 16385"},
-		{"-r 3", "-r 3"},
-		{"-Q 0", "-Q 0"},
-		{"-l 0", "-l 0"},
-		{"-l 65", "-l 65"},
-		{"-I 257", "-I 257"},
-		{"-p 0", "-p 0"},
-		{"-D 0", "-D 0"},
-		{"--mtu 575", "--mtu 575"},
-		{"--ip 192.0.2.1", "ADDRESS/LENGTH"},
-		{"server.example", "server.example: not an IP address"},
-		{"192.0.2.1 192.0.2.2", "192.0.2.2: not understood"},
-		{"--server 192.0.2.1", "a server takes no address"},
-	};
 	struct options o;
 
 	(void)state;
