@@ -341,6 +341,22 @@ neigh_reconfirm(struct neigh_table *t, uint32_t handle, const struct iw_addr *ad
 	ask_begin(t, e, true, now_ns);
 }
 
+static void
+get_stale(struct neigh_table *t, struct neigh *e, uint64_t now_ns)
+{
+	set_state(t, e, NEIGH_STALE);
+	iw_wheel_arm(&t->wheel, &e->timer, now_ns + NEIGH_UNUSED_NS);
+}
+
+void
+neigh_doubt(struct neigh_table *t, const struct iw_addr *addr, uint64_t now_ns)
+{
+	struct neigh *e = find(t, addr);
+
+	if (e && e->state == NEIGH_REACHABLE)
+		get_stale(t, e, now_ns);
+}
+
 /* ---- learning ---- */
 
 /* Does hearing `mac` settle that it is right?  Where another one was believed and we did not ask, somebody may lie: the
@@ -353,10 +369,17 @@ settles(const struct neigh *e, const uint8_t mac[6], enum neigh_how how)
 	return memcmp(e->mac, mac, 6) == 0 || (how == NEIGH_ANSWERED && e->asking);
 }
 
+/* What is said to everybody shows that it comes to us, not that we come through (RFC 4861 §7.3.1). */
+static bool
+is_no_news(const struct neigh *e, const uint8_t mac[6], enum neigh_how how)
+{
+	return how == NEIGH_SEEN && neigh_is_known(e) && memcmp(e->mac, mac, 6) == 0;
+}
+
 static void
 know(struct neigh_table *t, struct neigh *e, const uint8_t mac[6], enum neigh_state state, uint64_t now_ns)
 {
-	if ((e->state == NEIGH_REACHABLE || e->state == NEIGH_STALE) && memcmp(e->mac, mac, 6) != 0)
+	if (neigh_is_known(e) && memcmp(e->mac, mac, 6) != 0)
 		t->counters->neigh_mac_changed++;
 	memcpy(e->mac, mac, 6);
 	set_state(t, e, state);
@@ -384,6 +407,8 @@ neigh_learn(struct neigh_table *t, const struct iw_addr *addr, const uint8_t mac
 			return 0;
 		}
 		t->counters->arp_learned++;
+	} else if (is_no_news(e, mac, how)) {
+		return 0;
 	} else if (!settles(e, mac, how)) {
 		state = NEIGH_STALE;
 	}
@@ -406,8 +431,7 @@ fire(struct neigh_table *t, struct neigh *e, uint64_t now_ns)
 		else
 			fail(t, e, now_ns);
 	} else if (e->state == NEIGH_REACHABLE) {
-		set_state(t, e, NEIGH_STALE);
-		iw_wheel_arm(&t->wheel, &e->timer, now_ns + NEIGH_UNUSED_NS);
+		get_stale(t, e, now_ns);
 	} else if (e->state == NEIGH_FAILED && now_ns < e->next_ask_ns) {
 		iw_wheel_arm(&t->wheel, &e->timer, e->next_ask_ns); /* else a new entry would ask again too early */
 	} else {

@@ -58,7 +58,9 @@ static const struct {
 	{PEER6 OURS6, NA("60", PEER6), 255, true, false, true, false, false, NEIGH_ANSWERED, PEER6, NULL},
 	{PEER6 ALL_NODES6, NA("20", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_SEEN, PEER6,
 	 "020000000009"},
-	{PEER6 ALL_NODES6, NA("00", PEER6) TLLA, 255, true, false, false, false, false, NEIGH_SEEN, PEER6, NULL},
+	{PEER6 ALL_NODES6, NA("00", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_SEEN, PEER6,
+	 "020000000009"},
+	{PEER6 ALL_NODES6, NA("00", PEER6), 255, true, false, false, false, false, NEIGH_SEEN, PEER6, NULL},
 	/* somebody else has ours */
 	{PEER6 ALL_NODES6, NA("20", OURS6) TLLA, 255, true, false, false, false, true, NEIGH_SEEN, NULL,
 	 "020000000009"},

@@ -166,6 +166,81 @@ test_claim(void **state)
 	assert_int_equal(count("addr_announcements"), 4);
 }
 
+#define LATE6 "2001 0db8 0007 0000 0000 0000 0000 0001 "
+#define MATE6 "2001 0db8 0007 0000 0000 0000 0000 0002 "
+
+/* An address that comes later (SLAAC): until it is ours nothing leaves from it and nothing but ND is heard for it,
+ * while the others go on (RFC 4862 §5.4); who was told to come again is told when. */
+static void
+test_late_address(void **state)
+{
+	struct iw_addr late = addr6(LATE6), mate = addr6(MATE6), peer = addr6(PEER6);
+	struct net_route r, other;
+	uint32_t settled;
+
+	(void)state;
+	begin_claim();
+	net_own_claim(net, now);
+	for (int i = 0; i < 3; i++)
+		pass(100 * IW_MS);
+	for (int duplicate = 1; duplicate >= 0; duplicate--) {
+		struct rte_mbuf *m;
+
+		assert_int_equal(net_own_add(net, &late, 64, now), 0);
+		assert_int_equal(info_of("2001:db8:7::1").state, NET_OWN_TENTATIVE);
+		while (net_drain(net, &m, 1))
+			rte_pktmbuf_free(m);
+		assert_int_equal(net_route(net, &mate, &r), 0);
+		assert_memory_equal(r.src.ip, hex(LATE6).b, 16);
+		settled = net_settled(net);
+		assert_int_equal(tx(&r, TCP), -IW_E_AGAIN);
+		assert_silence();
+		assert_int_equal(net_settled(net), settled);
+		assert_int_equal(rx6(V6, MATE6 LATE6, 6, 64, TCP), NET_DROP);
+		assert_int_equal(rx6(V6, MATE6 LATE6, 58, 64, "80 00 0000 00000000"), NET_DROP);
+		/* another source goes on, and asks with an address that is ours */
+		assert_int_equal(net_route(net, &peer, &other), 0);
+		assert_int_equal(tx(&other, TCP), 0);
+		if (duplicate) {
+			assert_nd("3333ff000002" OURS "86dd", OURS6 "ff02 0000 0000 0000 0000 0001 ff00 0002",
+				  NS(PEER6) FROM_US);
+			answer6("020000000002", PEER6);
+			rte_pktmbuf_free(drain_one());
+			rx6(ASKED_MAC PEER "86dd", ANY6 ASKED6, 58, 255, NS(LATE6));
+			assert_int_equal(net_settled(net), settled + 2); /* PEER6 has answered, too */
+			assert_int_equal(tx(&r, TCP), -IW_E_HOSTUNREACH);
+			net_own_remove(net, &late);
+			continue;
+		}
+		rte_pktmbuf_free(drain_one());
+		for (int i = 0; i < 4; i++)
+			pass(100 * IW_MS);
+		assert_int_equal(info_of("2001:db8:7::1").state, NET_OWN_READY);
+		assert_int_not_equal(net_settled(net), settled);
+		assert_int_equal(tx(&r, TCP), 0);
+		assert_int_equal(rx6(V6, MATE6 LATE6, 6, 64, TCP), NET_TCP);
+	}
+	assert_int_equal(count("tx_tentative"), 2);
+	assert_int_equal(count("rx_ipv6_tentative"), 4);
+}
+
+/* What is told by a neighbour before the first claim is over does not let packets out that wait for it. */
+static void
+test_told_before_the_claim_is_over(void **state)
+{
+	struct iw_addr peer = addr6(PEER6);
+	struct net_route r;
+
+	(void)state;
+	begin_claim();
+	assert_int_equal(net_route(net, &peer, &r), 0);
+	assert_int_equal(tx(&r, TCP), 0);
+	assert_int_equal(
+		rx6(ALL_NODES_MAC PEER "86dd", PEER6 ALL_NODES6, 58, 255, NA("20", PEER6) "02 01 020000000002"),
+		NET_EATEN);
+	assert_silence();
+}
+
 /* Whoever has it, or wants it at the same time: never used, whichever way it is said. */
 static void
 test_duplicate(void **state)
@@ -290,6 +365,8 @@ main(void)
 		T6(test_come_and_go),
 		T6(test_route_of_a_gone_address),
 		T6(test_claim),
+		T6(test_late_address),
+		T6(test_told_before_the_claim_is_over),
 		T6(test_duplicate),
 		T6(test_defence),
 		T6(test_quiet),
