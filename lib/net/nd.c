@@ -44,7 +44,7 @@ judge_solicit(const struct own_table *own, const struct ipv6_rx *ip, struct nd_r
 
 	rx->answer = ready;
 	rx->conflict = rx->own && !ready && is_from_nobody(ip);
-	rx->learn = ready && !is_from_nobody(ip) && rx->msg.has_mac;
+	rx->learn = ready && rx->msg.has_mac; /* who has no address gives none (is_valid) */
 	rx->who = ip->hdr.src;
 	rx->how = NEIGH_ASKED_US;
 }

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <iwarp/err.h>
 
+#include "iw_addr.h"
 #include "ring.h"
 
 #define TICK_MAX 256   /* timers in one tick; the rest is due at once again */
@@ -51,12 +52,6 @@ neigh_fini(struct neigh_table *t)
 	t->buckets = NULL;
 }
 
-static bool
-same_addr(const struct iw_addr *a, const struct iw_addr *b)
-{
-	return memcmp(a->ip, b->ip, sizeof(a->ip)) == 0 && a->scope == b->scope;
-}
-
 static uint32_t *
 bucket_of(const struct neigh_table *t, const struct iw_addr *addr)
 {
@@ -68,7 +63,7 @@ find(const struct neigh_table *t, const struct iw_addr *addr)
 {
 	struct neigh *e = iw_pool_at(&t->pool, *bucket_of(t, addr));
 
-	while (e && !same_addr(&e->addr, addr))
+	while (e && !iw_addr_eq_ip(&e->addr, addr))
 		e = iw_pool_at(&t->pool, e->hash_next);
 	return e;
 }
@@ -79,7 +74,7 @@ resolve(const struct neigh_table *t, uint32_t handle, const struct iw_addr *addr
 {
 	struct neigh *e = iw_pool_at(&t->pool, handle);
 
-	return e && same_addr(&e->addr, addr) ? e : find(t, addr);
+	return e && iw_addr_eq_ip(&e->addr, addr) ? e : find(t, addr);
 }
 
 const struct neigh *
@@ -292,7 +287,7 @@ neigh_use(struct neigh_table *t, uint32_t *handle, const struct iw_addr *addr, u
 	struct neigh *e = iw_pool_at(&t->pool, *handle);
 	enum neigh_use use = NEIGH_USE_KNOWN;
 
-	if (!e || !same_addr(&e->addr, addr))
+	if (!e || !iw_addr_eq_ip(&e->addr, addr))
 		e = resolve_slowly(t, handle, addr);
 	if (!e)
 		return NEIGH_USE_FULL;

@@ -73,6 +73,9 @@ test_routes(void **state)
 	assert_int_equal(net_reach(net, &r), NET_REACH_FAILED);
 	assert_int_equal(tx(&r, TCP), -IW_E_HOSTUNREACH);
 	assert_int_equal(net_route(net, &far, &r), -IW_E_HOSTUNREACH);
+	nif.gateway6 = iw_addr_from_v4(0x0a0000fe, 0);
+	again();
+	assert_int_equal(net_route(net, &far, &r), -IW_E_HOSTUNREACH);
 	/* the gateway field takes either family */
 	nif.gateway = addr6(PEER6);
 	again();
