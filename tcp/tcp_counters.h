@@ -37,6 +37,7 @@
 	X(rx_bad_ack)           /* dropped: acknowledges what was not sent or long ago */ \
 	X(rx_bad_sack)          /* SACK blocks ignored */ \
 	X(rx_after_fin)         /* text behind the peer's FIN, ignored */ \
+	X(rx_fin_ignored)       /* FINs beyond the window, or that contradict what has come */ \
 	X(rx_after_release)     /* text for nobody: the connection was reset */ \
 	X(rx_no_window)         /* text beyond the window, ignored */ \
 	X(rx_dup)               /* nothing new in it */ \

@@ -400,8 +400,10 @@ tcp_out_seg(struct tcp *tcp, const struct iw_addr *local, const struct iw_addr *
 			    seg->flags & TCP_SYN ? tcp_ecn_syn_mark(tcp, seg->flags) : TCP_ECN_NOT_ECT};
 	struct rte_mbuf *m;
 
-	if (net_route_from(tcp->net, local, remote, &route))
+	if (net_route_from(tcp->net, local, remote, &route)) {
+		tcp->n.tx_net_refused++;
 		return;
+	}
 	m = empty_mbuf(tcp);
 	if (m)
 		put(tcp, &path, m, seg, 0, NULL, now_ns);

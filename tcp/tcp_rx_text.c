@@ -96,23 +96,25 @@ tcp_rx_text(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 
 /* Remembers a FIN that lies in the window; one that contradicts what was received is nobody's. */
 static void
-note_fin(struct tcp_conn *c, const struct tcp_seg *seg)
+note_fin(struct tcp *tcp, struct tcp_conn *c, uint32_t fin)
 {
-	uint32_t fin = seg->seq + seg->len;
-
-	if (!(seg->flags & TCP_FIN) || tcp_conn_has(c, TCP_CONN_FIN_SEEN) || iw_seq_lt(fin, c->rxq.nxt) ||
-	    iw_seq_geq(fin, c->rcv_adv))
-		return;
-	tcp_conn_set(c, TCP_CONN_FIN_SEEN);
-	c->fin_seq = fin;
+	if (tcp_conn_has(c, TCP_CONN_FIN_SEEN)) {
+		tcp->n.rx_fin_ignored += fin != c->fin_seq;
+	} else if (iw_seq_lt(fin, c->rxq.nxt) || iw_seq_geq(fin, c->rcv_adv)) {
+		tcp->n.rx_fin_ignored++;
+	} else {
+		tcp_conn_set(c, TCP_CONN_FIN_SEEN);
+		c->fin_seq = fin;
+	}
 }
 
 void
 tcp_rx_fin(struct tcp *tcp, struct tcp_conn *c, struct tcp_rx_seg *rx)
 {
-	note_fin(c, &rx->seg);
-	if (rx->seg.flags & TCP_FIN)
+	if (rx->seg.flags & TCP_FIN) {
+		note_fin(tcp, c, rx->seg.seq + rx->seg.len);
 		tcp_conn_ack(tcp, c, true);
+	}
 	if (tcp_conn_has(c, TCP_CONN_FIN_SEEN) && !tcp_conn_got_fin(c) && iw_seq_geq(c->rxq.nxt, c->fin_seq))
 		tcp_conn_event(tcp, c, TCP_EV_RCV_FIN, rx->now_ns);
 }

@@ -157,11 +157,17 @@ judge_syn(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 	return syn_is_new(st, seg) ? TCP_TW_SYN : TCP_TW_DROP;
 }
 
+static bool
+is_inside(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
+{
+	return tcp_accept_is_inside(seg->seq, tcp_hdr_seg_len(seg), st->rcv_nxt, st->rcv_wnd);
+}
+
 /* Neither RST nor SYN, timestamps passed. */
 static enum tcp_timewait_act
 judge(const struct tcp_timewait_state *st, const struct tcp_seg *seg)
 {
-	if (!tcp_accept_is_inside(seg->seq, tcp_hdr_seg_len(seg), st->rcv_nxt, st->rcv_wnd))
+	if (!is_inside(st, seg))
 		return TCP_TW_ACK;
 	if (!(seg->flags & TCP_ACK))
 		return TCP_TW_DROP;
@@ -198,9 +204,10 @@ tcp_timewait_seg(struct tcp_timewait *tw, uint32_t handle, const struct tcp_seg 
 	if (st->has_ts && iw_seq_lt(seg->tsval, st->ts_recent)) /* PAWS, RFC 7323 §5.3 R1 */
 		return v;
 	v.act = judge(st, seg);
-	if (st->has_ts && iw_seq_leq(seg->seq, st->rcv_nxt))
-		st->ts_recent = seg->tsval;
 	v.restarted = is_fin_again(st, seg);
+	/* RFC 7323 §5.3 R2, R3: not from what lies elsewhere, or a stranger could shut out the peer's next SYN. */
+	if (st->has_ts && iw_seq_leq(seg->seq, st->rcv_nxt) && (v.restarted || is_inside(st, seg)))
+		st->ts_recent = seg->tsval;
 	if (v.restarted)
 		restart(tw, rec, now_ns);
 	return v;

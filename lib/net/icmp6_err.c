@@ -7,7 +7,6 @@
 #include "l4_hdr.h"
 
 #define QUOTE_MAX (IPV6_HDR_LEN + L4_HDR_QUOTE)
-#define MTU_MIN 1280 /* RFC 8200 §5 */
 
 /* Destination Unreachable by code (RFC 4443 §3.1): no route, out of scope and address unreachable may pass, the others
  * are somebody's decision. */
@@ -20,7 +19,7 @@ static const uint8_t unreachable[] = {
 static bool
 judge_toobig(const struct icmp6_hdr *h, struct net_counters *c, struct net_icmp_err *err)
 {
-	if (h->mtu < MTU_MIN)
+	if (h->mtu < IPV6_MTU_MIN)
 		return net_drop(&c->rx_icmp6_mtu_below_min);
 	err->kind = NET_ICMP_TOOBIG;
 	err->mtu = h->mtu > UINT16_MAX ? UINT16_MAX : (uint16_t)h->mtu;

@@ -29,7 +29,7 @@ bool icmp6_hdr_parse(const uint8_t *p, uint32_t len, struct icmp6_hdr *h);
 
 #define ICMP6_ND_LEN 24     /* without options */
 #define ICMP6_ND_OPTION 8   /* a link-layer address */
-#define ICMP6_ND_PARSED 256 /* options behind that many octets are not looked at */
+#define ICMP6_ND_PARSED 256 /* a longer message is not taken */
 #define ICMP6_ND_ROUTER 0x80
 #define ICMP6_ND_SOLICITED 0x40
 #define ICMP6_ND_OVERRIDE 0x20

@@ -8,7 +8,8 @@
 
 #define IPV6_HDR_LEN 40
 #define IPV6_HOP_LIMIT 64
-#define IPV6_EXT_MIN 8 /* octets of an extension header that are always there */
+#define IPV6_MTU_MIN 1280 /* RFC 8200 §5 */
+#define IPV6_EXT_MIN 8    /* octets of an extension header that are always there */
 
 /* Next-header values that are no upper layer. */
 enum ipv6_ext_kind {

@@ -44,20 +44,20 @@ judge_solicit(const struct own_table *own, const struct ipv6_rx *ip, struct nd_r
 
 	rx->answer = ready;
 	rx->conflict = rx->own && !ready && is_from_nobody(ip);
-	rx->learn = ready && !is_from_nobody(ip) && rx->msg.has_mac;
+	rx->learn = ready && rx->msg.has_mac; /* who has no address gives none (is_valid) */
 	rx->who = ip->hdr.src;
 	rx->how = NEIGH_ASKED_US;
 }
 
-/* §7.2.5.  Without the override flag an address that is known is not replaced: it counts as a hint at most, and who was
- * asked directly still confirms by the solicited flag. */
+/* §7.2.5. */
 static void
 judge_advert(struct nd_rx *rx)
 {
 	bool solicited = rx->msg.flags & ICMP6_ND_SOLICITED;
 
 	rx->conflict = rx->own != 0;
-	rx->learn = !rx->own && rx->msg.has_mac && (solicited || rx->msg.flags & ICMP6_ND_OVERRIDE);
+	rx->learn = !rx->own && rx->msg.has_mac;
+	rx->keep = !(rx->msg.flags & ICMP6_ND_OVERRIDE);
 	rx->confirm = !rx->own && !rx->msg.has_mac && solicited;
 	rx->who = rx->msg.target;
 	rx->how = solicited ? NEIGH_ANSWERED : NEIGH_SEEN;

@@ -17,6 +17,7 @@ struct nd_rx {
 	struct icmp6_nd msg;
 	bool learn;         /* tell the neighbour table that `who` is at msg.mac, as `how` */
 	bool confirm;       /* `who` is where it is believed to be: an answer without an address */
+	bool keep;          /* what is known of `who` is not to be replaced */
 	bool answer;        /* send nd_answer() */
 	bool conflict;      /* somebody else has or wants the address `own` of ours; mac says who */
 	uint8_t own;        /* number of the address that is the target; 0: none of ours */

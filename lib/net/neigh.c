@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <iwarp/err.h>
 
+#include "iw_addr.h"
 #include "ring.h"
 
 #define TICK_MAX 256   /* timers in one tick; the rest is due at once again */
@@ -51,12 +52,6 @@ neigh_fini(struct neigh_table *t)
 	t->buckets = NULL;
 }
 
-static bool
-same_addr(const struct iw_addr *a, const struct iw_addr *b)
-{
-	return memcmp(a->ip, b->ip, sizeof(a->ip)) == 0 && a->scope == b->scope;
-}
-
 static uint32_t *
 bucket_of(const struct neigh_table *t, const struct iw_addr *addr)
 {
@@ -68,7 +63,7 @@ find(const struct neigh_table *t, const struct iw_addr *addr)
 {
 	struct neigh *e = iw_pool_at(&t->pool, *bucket_of(t, addr));
 
-	while (e && !same_addr(&e->addr, addr))
+	while (e && !iw_addr_eq_ip(&e->addr, addr))
 		e = iw_pool_at(&t->pool, e->hash_next);
 	return e;
 }
@@ -79,7 +74,7 @@ resolve(const struct neigh_table *t, uint32_t handle, const struct iw_addr *addr
 {
 	struct neigh *e = iw_pool_at(&t->pool, handle);
 
-	return e && same_addr(&e->addr, addr) ? e : find(t, addr);
+	return e && iw_addr_eq_ip(&e->addr, addr) ? e : find(t, addr);
 }
 
 const struct neigh *
@@ -292,7 +287,7 @@ neigh_use(struct neigh_table *t, uint32_t *handle, const struct iw_addr *addr, u
 	struct neigh *e = iw_pool_at(&t->pool, *handle);
 	enum neigh_use use = NEIGH_USE_KNOWN;
 
-	if (!e || !same_addr(&e->addr, addr))
+	if (!e || !iw_addr_eq_ip(&e->addr, addr))
 		e = resolve_slowly(t, handle, addr);
 	if (!e)
 		return NEIGH_USE_FULL;
@@ -341,6 +336,22 @@ neigh_reconfirm(struct neigh_table *t, uint32_t handle, const struct iw_addr *ad
 	ask_begin(t, e, true, now_ns);
 }
 
+static void
+get_stale(struct neigh_table *t, struct neigh *e, uint64_t now_ns)
+{
+	set_state(t, e, NEIGH_STALE);
+	iw_wheel_arm(&t->wheel, &e->timer, now_ns + NEIGH_UNUSED_NS);
+}
+
+void
+neigh_doubt(struct neigh_table *t, const struct iw_addr *addr, uint64_t now_ns)
+{
+	struct neigh *e = find(t, addr);
+
+	if (e && e->state == NEIGH_REACHABLE)
+		get_stale(t, e, now_ns);
+}
+
 /* ---- learning ---- */
 
 /* Does hearing `mac` settle that it is right?  Where another one was believed and we did not ask, somebody may lie: the
@@ -353,10 +364,17 @@ settles(const struct neigh *e, const uint8_t mac[6], enum neigh_how how)
 	return memcmp(e->mac, mac, 6) == 0 || (how == NEIGH_ANSWERED && e->asking);
 }
 
+/* What is said to everybody shows that it comes to us, not that we come through (RFC 4861 §7.3.1). */
+static bool
+is_no_news(const struct neigh *e, const uint8_t mac[6], enum neigh_how how)
+{
+	return how == NEIGH_SEEN && neigh_is_known(e) && memcmp(e->mac, mac, 6) == 0;
+}
+
 static void
 know(struct neigh_table *t, struct neigh *e, const uint8_t mac[6], enum neigh_state state, uint64_t now_ns)
 {
-	if ((e->state == NEIGH_REACHABLE || e->state == NEIGH_STALE) && memcmp(e->mac, mac, 6) != 0)
+	if (neigh_is_known(e) && memcmp(e->mac, mac, 6) != 0)
 		t->counters->neigh_mac_changed++;
 	memcpy(e->mac, mac, 6);
 	set_state(t, e, state);
@@ -384,6 +402,8 @@ neigh_learn(struct neigh_table *t, const struct iw_addr *addr, const uint8_t mac
 			return 0;
 		}
 		t->counters->arp_learned++;
+	} else if (is_no_news(e, mac, how)) {
+		return 0;
 	} else if (!settles(e, mac, how)) {
 		state = NEIGH_STALE;
 	}
@@ -406,8 +426,7 @@ fire(struct neigh_table *t, struct neigh *e, uint64_t now_ns)
 		else
 			fail(t, e, now_ns);
 	} else if (e->state == NEIGH_REACHABLE) {
-		set_state(t, e, NEIGH_STALE);
-		iw_wheel_arm(&t->wheel, &e->timer, now_ns + NEIGH_UNUSED_NS);
+		get_stale(t, e, now_ns);
 	} else if (e->state == NEIGH_FAILED && now_ns < e->next_ask_ns) {
 		iw_wheel_arm(&t->wheel, &e->timer, e->next_ask_ns); /* else a new entry would ask again too early */
 	} else {

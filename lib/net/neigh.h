@@ -113,6 +113,10 @@ uint32_t neigh_learn(struct neigh_table *t, const struct iw_addr *addr, const ui
  * (RFC 1122 §2.3.2.1 (4), RFC 9293 §3.8.3 R1). */
 void neigh_reconfirm(struct neigh_table *t, uint32_t handle, const struct iw_addr *addr, uint64_t now_ns);
 
+/* Another station answers for addr, without a claim that it is the right one: what is known stays, and is confirmed
+ * when it is used (RFC 4861 §7.2.5). */
+void neigh_doubt(struct neigh_table *t, const struct iw_addr *addr, uint64_t now_ns);
+
 struct neigh_question {
 	struct iw_addr addr;
 	bool to_one; /* to mac alone */
@@ -128,6 +132,13 @@ void neigh_tick(struct neigh_table *t, uint64_t now_ns);
 uint64_t neigh_deadline(const struct neigh_table *t);
 
 /* ---- inline ---- */
+
+/* Its address is there, confirmed or believed. */
+static inline bool
+neigh_is_known(const struct neigh *e)
+{
+	return e->state == NEIGH_REACHABLE || e->state == NEIGH_STALE;
+}
 
 static inline bool
 neigh_has_question(const struct neigh_table *t)

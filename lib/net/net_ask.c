@@ -17,7 +17,7 @@ question(struct net *net, const struct neigh_question *q)
 	if (iw_addr_is_v4(&q->addr))
 		return arp_request(&net->arp, net->env->ctl_pool, iw_addr_v4(&q->addr), to);
 	number = own_source(&net->own, &q->addr, &duplicate);
-	if (!number)
+	if (!number || own_is_claimed(&net->own.addr[number]))
 		return NULL;
 	return nd_solicit(net->eth.mac, net->env->ctl_pool, net->own.addr[number].ip.ip, q->addr.ip, to);
 }
@@ -88,12 +88,16 @@ learn6(struct net *net, const struct nd_rx *rx, uint64_t now_ns)
 {
 	struct iw_addr who = net_own_addr6(net, rx->who);
 	const struct neigh *known = neigh_find(&net->neigh, 0, &who);
+	bool is_known = known && neigh_is_known(known);
 	uint8_t mac[6];
 
-	if (rx->confirm && !(known && (known->state == NEIGH_REACHABLE || known->state == NEIGH_STALE)))
+	if (rx->confirm && !is_known)
 		return;
 	memcpy(mac, rx->confirm ? known->mac : rx->mac, 6);
-	heard(net, &who, mac, worth(own_is_on_link6(&net->own, rx->who), rx->how), now_ns);
+	if (rx->keep && is_known && memcmp(known->mac, mac, 6) != 0)
+		neigh_doubt(&net->neigh, &who, now_ns);
+	else
+		heard(net, &who, mac, worth(own_is_on_link6(&net->own, rx->who), rx->how), now_ns);
 }
 
 enum net_verdict
@@ -111,7 +115,7 @@ net_ask_nd(struct net *net, const struct rte_mbuf *m, const struct ipv6_rx *ip, 
 		return NET_DROP;
 	if (rx.conflict)
 		net_own_conflict(net, rx.own, rx.mac, now_ns);
-	if (rx.learn || rx.confirm)
+	if ((rx.learn || rx.confirm) && !net->held) /* what waits would leave */
 		learn6(net, &rx, now_ns);
 	if (rx.answer && !net->quiet)
 		answer(net, nd_answer(net->eth.mac, net->env->ctl_pool, ip, &rx), &net->counters.nd_answered,

@@ -45,6 +45,7 @@
 	X(rx_ipv6_own_src)         /* D LAND */                                                    \
 	X(rx_ipv6_not_ours)        /* D */                                                         \
 	X(rx_ipv6_link_group)      /* D for us alone, but in a frame to a group */                 \
+	X(rx_ipv6_tentative)       /* D for an address that is still claimed */                    \
 	X(rx_ipv6_ext_short)       /* D extension header beyond the packet */                      \
 	X(rx_ipv6_ext_long)        /* D longer or more of them than we look at */                  \
 	X(rx_ipv6_ext_order)       /* D hop-by-hop options that are not first */                   \
@@ -84,6 +85,7 @@
 	X(tx_queue_full)         /* D */                                                           \
 	X(tx_too_big)            /* D longer than the MTU */                                       \
 	X(tx_no_route)           /* D */                                                           \
+	X(tx_tentative)          /* D from an address that is still claimed: sent again */         \
 	X(tx_unreachable)        /* D the neighbour does not answer */                             \
 	X(tx_neigh_full)         /* D no entry to be had */                                        \
 	X(neigh_asked)                                                                             \

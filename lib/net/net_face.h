@@ -86,7 +86,7 @@ struct net_route {
 int net_route_from(struct net *net, const struct iw_addr *src, const struct iw_addr *dst, struct net_route *route);
 int net_route(struct net *net, const struct iw_addr *dst, struct net_route *route);
 
-enum net_reach { NET_REACH_KNOWN, NET_REACH_ASKING, NET_REACH_FAILED };
+enum net_reach { NET_REACH_KNOWN, NET_REACH_ASKING, NET_REACH_FAILED }; /* from the best to the worst */
 enum net_reach net_reach(const struct net *net, const struct net_route *route);
 /* The peer seems gone (RTO): ask the neighbour again without dropping what is known (RFC 9293 R1). */
 void net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns);
@@ -96,7 +96,8 @@ void net_reconfirm(struct net *net, struct net_route *route, uint64_t now_ns);
  * every case, and the mbuf's data may begin elsewhere afterwards.  The layer-4 checksum: see net_l4_cksum_offloaded().
  * 0 (queued, or waits for the neighbour); dropped and counted: -IW_E_NOMEM (queue or neighbour table full),
  * -IW_E_HOSTUNREACH (no route, or the neighbour does not answer), -IW_E_TOOBIG (longer than the port's MTU),
- * -IW_E_AGAIN (the neighbour is being asked, and enough packets wait for it: try again when net_settled() moves). */
+ * -IW_E_AGAIN (the neighbour is being asked, and enough packets wait for it, or the source is one that came later and
+ * is still claimed: try again when net_settled() moves). */
 int net_tx(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8_t proto, uint8_t ecn, uint64_t now_ns);
 
 /* What net_tx() has put in front of a packet, for packets that differ from it in their length only.  Good until
@@ -127,7 +128,8 @@ struct net_tso {
  * layer-4 checksum must be the sum of a pseudo header without a length. */
 void net_tx_grow(struct rte_mbuf *m, const struct net_head *head, const struct net_tso *tso);
 
-/* Counts neighbours that have answered, or failed to, while they were asked for the first time. */
+/* Counts neighbours that have answered, or failed to, while they were asked for the first time, and addresses of ours
+ * whose claim is over. */
 uint32_t net_settled(const struct net *net);
 
 /* Sends to a group of IPv6, for the host path (router solicitations, MLD). */
@@ -176,6 +178,9 @@ void net_own_deprecate(struct net *net, const struct iw_addr *addr, bool depreca
 
 /* The router for IPv6; NULL: none. */
 void net_own_gateway6(struct net *net, const struct iw_addr *gateway);
+
+/* The MTU for new routes of IPv6, where routers tell one below the port's (RFC 4861 §4.6.4); others are not taken. */
+void net_own_mtu6(struct net *net, uint16_t mtu);
 
 enum net_own_state { NET_OWN_TENTATIVE, NET_OWN_READY, NET_OWN_DUPLICATE };
 struct net_own_info {

@@ -22,7 +22,9 @@ struct net {
 	uint8_t own4;            /* its number; 0: there is none */
 	uint32_t scope;          /* of our link-local addresses */
 	struct iw_addr gateway6; /* ip all zero: none */
+	uint16_t mtu6;           /* of the link, for IPv6 */
 	bool quiet;              /* another engine answers */
+	uint32_t claims_over;    /* counts addresses that became ready or somebody else's */
 	bool held;               /* the first claim is not over: neighbours are not asked yet */
 	const struct iw_env *env;
 	struct neigh_table neigh;

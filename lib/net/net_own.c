@@ -64,6 +64,7 @@ net_own_init(struct net *net)
 	own_init(&net->own);
 	net->scope = nif->port_id + 1u;
 	net->eth.ipv6 = nif->ipv6;
+	net->mtu6 = nif->mtu;
 	net->held = nif->claim;
 	net->ipv4 = ipv4_if_from(nif, 0, 0);
 	if (!iw_addr_is_any(&nif->addr))
@@ -113,6 +114,12 @@ net_own_gateway6(struct net *net, const struct iw_addr *gateway)
 	memset(&net->gateway6, 0, sizeof(net->gateway6));
 	if (gateway && !iw_addr_is_any(gateway) && !iw_addr_is_v4(gateway))
 		net->gateway6 = net_own_addr6(net, gateway->ip);
+}
+
+void
+net_own_mtu6(struct net *net, uint16_t mtu)
+{
+	net->mtu6 = mtu >= IPV6_MTU_MIN && mtu < net->nif.mtu ? mtu : net->nif.mtu;
 }
 
 bool
@@ -189,6 +196,7 @@ speak(struct net *net, enum own_say what, uint8_t number)
 
 	if (number == net->own4)
 		net->arp.tentative = net->own.addr[number].state == OWN_TENTATIVE;
+	net->claims_over += what == OWN_SAY_ANNOUNCE;
 	if (net->quiet)
 		return;
 	m = say(net, what, &net->own.addr[number]);
@@ -203,6 +211,7 @@ static void
 give_up(struct net *net, uint8_t number)
 {
 	net->counters.addr_duplicates++;
+	net->claims_over++;
 	if (number == net->own4) {
 		net->ipv4.own = 0;
 		net->arp.ip = 0;

@@ -99,6 +99,13 @@ drop(uint64_t *counter)
 	return NET_DROP;
 }
 
+/* RFC 4862 §5.4: neighbour discovery alone. */
+static bool
+is_for_claimed(const struct net *net, const struct ipv6_rx *rx)
+{
+	return !rx->group && own_is_claimed(&net->own.addr[rx->own]);
+}
+
 static enum net_verdict
 rx_icmp6_err(struct net *net, const struct rte_mbuf *m, const struct ipv6_rx *rx, struct net_icmp_err *err)
 {
@@ -145,6 +152,8 @@ rx_icmp6(struct net *net, const struct rte_mbuf *m, const struct ipv6_rx *rx, co
 		return rx_nd(net, m, rx, h.type, now_ns);
 	if (rx->own_src)
 		return drop(&net->counters.rx_ipv6_own_src);
+	if (is_for_claimed(net, rx))
+		return drop(&net->counters.rx_ipv6_tentative);
 	if (h.type < ICMP6_INFO)
 		return rx_icmp6_err(net, m, rx, err);
 	return rx_host(net);
@@ -169,6 +178,8 @@ rx_ipv6(struct net *net, const struct rte_mbuf *m, const struct eth_frame *f, ui
 
 	if (!ipv6_rx(&net->own, m, f->l3_off, f->group, &net->counters, &rx))
 		return NET_DROP;
+	if (rx.proto != NET_PROTO_ICMP6 && is_for_claimed(net, &rx))
+		return drop(&net->counters.rx_ipv6_tentative);
 	fill_pkt6(net, m, f->l3_off, &rx, pkt);
 	if (rx.proto != NET_PROTO_TCP || rx.group)
 		return rx_ipv6_other(net, m, &rx, pkt, now_ns, err);

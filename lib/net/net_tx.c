@@ -63,7 +63,7 @@ net_route_from(struct net *net, const struct iw_addr *src, const struct iw_addr 
 		return err;
 	route->dst = net_own_scoped(net, dst);
 	route->own = own_find(&net->own, &route->src);
-	route->mtu = net->nif.mtu;
+	route->mtu = iw_addr_is_v4(dst) ? net->nif.mtu : net->mtu6;
 	if (iw_addr_is_v4(dst) != iw_addr_is_v4(&route->src) || !leads_somewhere(net, &route->dst)) {
 		route->own = 0;
 		return -IW_E_HOSTUNREACH;
@@ -92,7 +92,7 @@ net_reach(const struct net *net, const struct net_route *route)
 	e = neigh_find(&net->neigh, route->neigh, &hop);
 	if (net->own.addr[route->own].family == OWN_UNUSABLE)
 		return NET_REACH_FAILED;
-	if (e && (e->state == NEIGH_REACHABLE || e->state == NEIGH_STALE))
+	if (e && neigh_is_known(e))
 		return NET_REACH_KNOWN;
 	return e && e->state == NEIGH_FAILED ? NET_REACH_FAILED : NET_REACH_ASKING;
 }
@@ -158,7 +158,7 @@ emit(const struct net *net, struct rte_mbuf *m, const struct net_route *route, u
 uint32_t
 net_settled(const struct net *net)
 {
-	return net->neigh.settled;
+	return net->neigh.settled + net->claims_over;
 }
 
 /* Queues it; what stands in front of its last l4_len octets is kept. */
@@ -198,6 +198,8 @@ net_tx_first(struct net *net, struct rte_mbuf *m, struct net_route *route, uint8
 		return drop(m, &net->counters.tx_too_big, -IW_E_TOOBIG);
 	if (outq_space(&net->outq) == 0)
 		return drop(m, &net->counters.tx_queue_full, -IW_E_NOMEM);
+	if (own_is_claimed(&net->own.addr[route->own]) && !net->held)
+		return drop(m, &net->counters.tx_tentative, -IW_E_AGAIN);
 	use = neigh_use(&net->neigh, &route->neigh, &hop, now_ns, mac);
 	if (use == NEIGH_USE_KNOWN) {
 		emit(net, m, route, proto, ecn, mac);

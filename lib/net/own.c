@@ -133,7 +133,8 @@ fitness(const struct own_addr *a, const struct iw_addr *dst)
 	uint32_t fit = 1 + common_bits(a->ip.ip, dst->ip);
 
 	fit += a->deprecated ? 0 : 256;
-	fit += iw_addr_is_link_local(&a->ip) == iw_addr_is_link_local(dst) ? 512 : 0;
+	fit += own_is_ready(a) ? 512 : 0;
+	fit += iw_addr_is_link_local(&a->ip) == iw_addr_is_link_local(dst) ? 1024 : 0;
 	return fit;
 }
 

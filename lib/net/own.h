@@ -65,8 +65,9 @@ uint64_t own_deadline(const struct own_table *t);
 /* Somebody else (mac) has or wants the address.  True: announce it now. */
 bool own_conflict(struct own_addr *a, const uint8_t mac[6], uint64_t now_ns);
 
-/* The best source for dst (RFC 6724 §5 rules 2, 3 and 8; scopes are compared as link-local or not).  0: none that may
- * be used; *duplicate then says that there is one but for its being somebody else's. */
+/* The best source for dst (RFC 6724 §5 rules 2, 3 and 8; scopes are compared as link-local or not); one that may be
+ * used now before one that is still claimed.  0: none that may be used; *duplicate then says that there is one but for
+ * its being somebody else's. */
 uint8_t own_source(const struct own_table *t, const struct iw_addr *dst, bool *duplicate);
 
 /* dst lies in the prefix of a usable IPv6 address, or is link-local. */
@@ -78,6 +79,13 @@ static inline bool
 own_is_ready(const struct own_addr *a)
 {
 	return a->state == OWN_READY;
+}
+
+/* Whether somebody has it is still being asked. */
+static inline bool
+own_is_claimed(const struct own_addr *a)
+{
+	return a->state == OWN_TENTATIVE;
 }
 
 #endif

@@ -241,25 +241,35 @@ hostpath_destroy(struct hostpath *h)
 /* ---- what lwIP gets ---- */
 
 /* lwIP owns what it is given and writes into it: a copy (received mbufs are read-only, D19). */
-void
-hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
+static struct pbuf *
+pbuf_of(const struct rte_mbuf *m)
 {
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 	uint8_t buf[ETH_HDR_MAX + 65535];
-	const uint8_t *frame;
+	const uint8_t *frame = len <= sizeof(buf) ? rte_pktmbuf_read(m, 0, len, buf) : NULL;
 	struct eth_hdr eth;
 	struct pbuf *p;
 
+	if (!frame || !eth_hdr_parse(frame, len, &eth) || len <= eth.len)
+		return NULL;
+	p = pbuf_alloc(PBUF_RAW, (uint16_t)(len - eth.len), PBUF_RAM);
+	if (p)
+		pbuf_take(p, frame + eth.len, (uint16_t)(len - eth.len));
+	return p;
+}
+
+bool
+hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct pbuf *p = pbuf_of(m);
+
 	h->now_ns = now_ns;
 	h->sleep_ns = now_ns + AWAKE_NS;
-	if (len <= sizeof(buf) && (frame = rte_pktmbuf_read(m, 0, len, buf)) != NULL &&
-	    eth_hdr_parse(frame, len, &eth) && len > eth.len) {
-		p = pbuf_alloc(PBUF_RAW, (uint16_t)(len - eth.len), PBUF_RAM);
-		if (p && (pbuf_take(p, frame + eth.len, (uint16_t)(len - eth.len)) != ERR_OK ||
-			  h->lwip->input(p, h->lwip) != ERR_OK))
-			pbuf_free(p);
-	}
 	rte_pktmbuf_free(m);
+	if (!p || h->lwip->input(p, h->lwip) == ERR_OK)
+		return p != NULL;
+	pbuf_free(p);
+	return false;
 }
 
 /* ---- what lwIP learns from routers ---- */
@@ -298,18 +308,44 @@ sync_addr(struct hostpath *h, int i)
 	}
 }
 
+/* As the neighbour table has it: lwIP's own does not ask. */
+static enum net_reach
+reach_of(struct hostpath *h, const struct iw_addr *router)
+{
+	struct net_route route;
+
+	return net_route(h->net, router, &route) == 0 ? net_reach(h->net, &route) : NET_REACH_FAILED;
+}
+
+/* The router that answers, else one that has not failed to; of those that are alike the first (RFC 4861 §6.3.6). */
 static void
 sync_router(struct hostpath *h)
 {
-	struct iw_addr router = {.port = 0};
+	struct iw_addr best = {.port = 0};
+	enum net_reach reach = NET_REACH_FAILED;
 
-	for (int i = 0; i < LWIP_ND6_NUM_ROUTERS && iw_addr_is_any(&router); i++) {
+	for (int i = 0; i < LWIP_ND6_NUM_ROUTERS; i++) {
 		const struct nd6_router_list_entry *r = &default_router_list[i];
+		struct iw_addr router = {.port = 0};
 
-		if (r->neighbor_entry && r->neighbor_entry->lwip_netif == h->lwip && r->invalidation_timer > 0)
-			memcpy(router.ip, r->neighbor_entry->next_hop_address.addr, 16);
+		if (!r->neighbor_entry || r->neighbor_entry->lwip_netif != h->lwip || r->invalidation_timer == 0)
+			continue;
+		memcpy(router.ip, r->neighbor_entry->next_hop_address.addr, 16);
+		if (!iw_addr_is_any(&best) && reach_of(h, &router) >= reach)
+			continue;
+		reach = reach_of(h, &router);
+		best = router;
 	}
-	net_own_gateway6(h->net, &router);
+	net_own_gateway6(h->net, &best);
+}
+
+/* What the routers say of the link (RFC 4861 §6.3.4). */
+static void
+sync_mtu(struct hostpath *h)
+{
+#if LWIP_ND6_ALLOW_RA_UPDATES
+	net_own_mtu6(h->net, h->lwip->mtu6);
+#endif
 }
 
 static bool
@@ -335,6 +371,7 @@ hostpath_tick(struct hostpath *h, uint64_t now_ns)
 			sync_addr(h, i);
 	if (!h->own_gateway6)
 		sync_router(h);
+	sync_mtu(h);
 }
 
 uint64_t

@@ -7,6 +7,7 @@
 #define HOSTPATH_H
 
 #include <rte_mbuf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "net_face.h"
@@ -18,8 +19,8 @@ struct hostpath;
 struct hostpath *hostpath_create(struct net *net, struct rte_mempool *pool, bool autoconf);
 void hostpath_destroy(struct hostpath *h);
 
-/* A frame for our address; freed.  Answers go to net's queue. */
-void hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns);
+/* A frame for our address; freed.  Answers go to net's queue.  false: it was too long, or memory was short. */
+bool hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns);
 void hostpath_tick(struct hostpath *h, uint64_t now_ns);
 /* When it wants to be ticked at the latest; IW_NEVER: it has nothing to do by itself. */
 uint64_t hostpath_deadline(const struct hostpath *h);

@@ -13,10 +13,11 @@ hostpath_destroy(struct hostpath *h)
 {
 }
 
-void
+bool
 hostpath_rx(struct hostpath *h, struct rte_mbuf *m, uint64_t now_ns)
 {
 	rte_pktmbuf_free(m);
+	return false;
 }
 
 void

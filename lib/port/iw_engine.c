@@ -90,7 +90,7 @@ port_engine_rx(struct iw_engine *e, struct port_engine *p, struct rte_mbuf **m, 
 
 	engine_rx(e, m, n, now_ns, host, &n_host);
 	for (uint32_t i = 0; i < n_host; i++)
-		hostpath_rx(p->hostpath, host[i], now_ns);
+		p->port.n.host_refused += !hostpath_rx(p->hostpath, host[i], now_ns);
 }
 
 static uint32_t

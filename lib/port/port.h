@@ -25,6 +25,7 @@
 	X(handed_over)    /* frames for another engine of the port */                               \
 	X(handed_in)      /* frames that another engine handed over */                              \
 	X(hand_lost)      /* dropped: the other engine does not keep up, or no mbuf for its copy */ \
+	X(host_refused)   /* dropped: lwIP had no memory for it */                                  \
 	X(carried)        /* frames sent for engines without a queue */
 
 IW_COUNTERS(port_counters, PORT_COUNTERS);

@@ -89,7 +89,7 @@ SCRIPT(test_RFC8985_tlp, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(2 * SEG), OU
        IN(A, 1, AT(2), 0), QUIET(5 * SEC));
 SCRIPT(test_RFC8985_tlp_new, TEN_OUT(O_MSS | O_SACK, 11), OUT(A, AT(10), 1, SEG, .dt = 200 * MS), IN(A, 1, AT(11), 0),
        QUIET(5 * SEC));
-/* §7.4.2: the probe repaired the loss: the window shrinks all the same. */
+/* §7.3: one probe, then the timeout. */
 SCRIPT(test_RFC8985_tlp_once, ACTIVE_RTT(O_MSS | O_SACK, 100 * MS), SEND(3 * SEG), OUT(A, 1, 1, SEG, .n = 3),
        OUT(A, AT(2), 1, SEG, .dt = 200 * MS), OUT(A, AT(0), 1, SEG, .dt = 300 * MS), IN(A, 1, AT(3), 0),
        QUIET(5 * SEC));

@@ -84,20 +84,21 @@ SCRIPT(test_T16, PASSIVE(O_MSS), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), STATE(ES
        IN(A, 1, 1, 100), OUT(A, 1, 102, 0), STATE(CLOSE_WAIT), READY(TCP_READY_FIN), GOT(100), IN(A, 102, 1, 50),
        SKIP(0), GOT(100), STATE(CLOSE_WAIT));
 SCRIPT(test_T16_with_text, PASSIVE(O_MSS), IN(F | A, 51, 1, 50), OUT(A, 1, 1, 0), IN(A, 201, 1, 50), SKIP(0),
-       IN(A, 1, 1, 50), OUT(A, 1, 102, 0), GOT(100), STATE(CLOSE_WAIT));
+       IN(A, 1, 1, 50), OUT(A, 1, 102, 0), GOT(100), STATE(CLOSE_WAIT), COUNTER("rx_fin_ignored", 0));
 /* The hole before it is filled, and more: the stream has ended there. */
 SCRIPT(test_T16_text_behind, PASSIVE(O_MSS), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), IN(A, 1, 1, 300), OUT(A, 1, 102, 0),
        GOT(100), STATE(CLOSE_WAIT));
 /* Where the stream ends is said once; who says it anew is not believed, nor who contradicts what has come. */
 SCRIPT(test_T16_twice, PASSIVE(O_MSS), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), IN(F | A, 201, 1, 0), OUT(A, 1, 1, 0),
+       COUNTER("rx_fin_ignored", 1), IN(F | A, 101, 1, 0), OUT(A, 1, 1, 0), COUNTER("rx_fin_ignored", 1),
        IN(A, 1, 1, 300), OUT(A, 1, 102, 0), GOT(100), STATE(CLOSE_WAIT));
 SCRIPT(test_T16_within_text, PASSIVE(O_MSS), IN(A, 51, 1, 50), OUT(A, 1, 1, 0), IN(F | A, 1, 1, 50), OUT(A, 1, 101, 0),
-       GOT(100), STATE(ESTABLISHED), NOT_READY(TCP_READY_FIN));
+       GOT(100), STATE(ESTABLISHED), NOT_READY(TCP_READY_FIN), COUNTER("rx_fin_ignored", 1));
 /* The text still lies in the window, the FIN does not: it has to come again. */
 SCRIPT_WITH(test_T16_beyond_window, &script_small, PASSIVE(O_MSS), HOLD, IN(F | A, SMALL - 1023, 1, 1024),
 	    OUT(A, 1, 1, 0), IN(A, 1, 1, 1024, .n = 15), SKIP(0), STATE(ESTABLISHED), NOT_READY(TCP_READY_FIN), READ(0),
-	    OUT(A, 1, SMALL + 1, 0, .wnd = SMALL), GOT(SMALL), IN(F | A, SMALL + 1, 1, 0), OUT(A, 1, SMALL + 2, 0),
-	    STATE(CLOSE_WAIT));
+	    OUT(A, 1, SMALL + 1, 0, .wnd = SMALL), GOT(SMALL), COUNTER("rx_fin_ignored", 1), IN(F | A, SMALL + 1, 1, 0),
+	    OUT(A, 1, SMALL + 2, 0), STATE(CLOSE_WAIT));
 SCRIPT(test_T16_again, PASSIVE(O_MSS), CLOSE, OUT(F | A, 1, 1, 0), IN(A, 1, 2, 0), IN(F | A, 1, 2, 0), OUT(A, 2, 2, 0),
        STATE(TIME_WAIT), IN(F | A, 1, 2, 0, .dt = 40 * SEC), OUT(A, 2, 2, 0), QUIET(59 * SEC), STATE(TIME_WAIT),
        QUIET(2 * SEC), STATE(CLOSED));

@@ -225,9 +225,11 @@ static struct rte_mbuf *syn; /* the first that the peer has sent */
 static void
 keep_syn(struct sim *sim, const struct rte_mbuf *m)
 {
-	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + 14;
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + 14, *tcp = ip + (sim_is_v6() ? 40 : 20);
+	bool its =
+		sim_is_v6() ? ip[0] >> 4 == 6 && ip[6] == 6 && ip[23] == 3 : ip[0] == 0x45 && ip[9] == 6 && ip[15] == 3;
 
-	if (!syn && ip[0] == 0x45 && ip[9] == 6 && ip[15] == 3 && (ip[20 + 13] & 0x12) == 2)
+	if (!syn && its && (tcp[13] & 0x12) == 2)
 		syn = rte_pktmbuf_copy(m, sim->host[0].data_pool, 0, UINT32_MAX);
 }
 

@@ -58,7 +58,9 @@ static const struct {
 	{PEER6 OURS6, NA("60", PEER6), 255, true, false, true, false, false, NEIGH_ANSWERED, PEER6, NULL},
 	{PEER6 ALL_NODES6, NA("20", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_SEEN, PEER6,
 	 "020000000009"},
-	{PEER6 ALL_NODES6, NA("00", PEER6) TLLA, 255, true, false, false, false, false, NEIGH_SEEN, PEER6, NULL},
+	{PEER6 ALL_NODES6, NA("00", PEER6) TLLA, 255, true, true, false, false, false, NEIGH_SEEN, PEER6,
+	 "020000000009"},
+	{PEER6 ALL_NODES6, NA("00", PEER6), 255, true, false, false, false, false, NEIGH_SEEN, PEER6, NULL},
 	/* somebody else has ours */
 	{PEER6 ALL_NODES6, NA("20", OURS6) TLLA, 255, true, false, false, false, true, NEIGH_SEEN, NULL,
 	 "020000000009"},
@@ -102,6 +104,33 @@ test_meaning(void **state)
 			assert_memory_equal(rx.who, hex(rows[i].who).b, 16);
 		if (ok && rows[i].mac)
 			assert_memory_equal(rx.mac, hex(rows[i].mac).b, 6);
+		rte_pktmbuf_free(m);
+	}
+}
+
+/* With other options in front of ours: as long as we look, and one option more. */
+static void
+test_longest(void **state)
+{
+	(void)state;
+	for (int others = 28; others <= 29; others++) {
+		char message[2000] = NS(OURS6);
+		struct rte_mbuf *m;
+		struct ipv6_rx ip;
+		struct nd_rx rx;
+		struct bytes in;
+
+		for (int i = 0; i < others; i++)
+			strcat(message, "0e 01 000000000000 ");
+		strcat(message, SLLA);
+		in = ip6_frame("", PEER6 ASKED6, 58, 255, message);
+		m = packet_crumbs(pool, in.b, in.len);
+		memset(&counters, 0, sizeof(counters));
+		assert_true(ipv6_rx(&own, m, 0, true, &counters, &ip));
+		assert_int_equal(nd_rx(&own, m, &ip, peer, &counters, &rx), others == 28);
+		assert_int_equal(counters.rx_nd_invalid, others == 29);
+		if (others == 28)
+			assert_memory_equal(rx.mac, hex("020000000009").b, 6);
 		rte_pktmbuf_free(m);
 	}
 }
@@ -156,7 +185,8 @@ test_frames(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning), cmocka_unit_test(test_frames)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning), cmocka_unit_test(test_longest),
+					   cmocka_unit_test(test_frames)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -217,6 +217,7 @@ test_reconfirm(void **state)
 	meet(5);
 	pass(2 * IW_SEC);
 	reconfirm(5);
+	assert_int_equal(state_of(5), NEIGH_STALE);
 	assert_question(5, false);
 	reconfirm(5);
 	assert_no_question();

@@ -19,7 +19,7 @@ test_learning(void **state)
 		{REA, 0, 0, NEIGH_SEEN, REA},     {REA, 0, 0, NEIGH_ASKED_US, REA},   {REA, 0, 1, NEIGH_SEEN, STA},
 		{REA, 0, 1, NEIGH_ANSWERED, STA}, {REA, 0, 1, NEIGH_ASKED_US, STA},   {STA, 1, 1, NEIGH_ANSWERED, REA},
 		{STA, 1, 1, NEIGH_SEEN, STA},     {STA, 1, 1, NEIGH_ASKED_US, STA},   {STA, 1, 0, NEIGH_ASKED_US, REA},
-		{STA, 0, 1, NEIGH_ANSWERED, STA}, {STA, 0, 0, NEIGH_SEEN, REA},
+		{STA, 0, 1, NEIGH_ANSWERED, STA}, {STA, 0, 0, NEIGH_SEEN, STA},
 	};
 
 	(void)state;
@@ -57,6 +57,57 @@ test_learning(void **state)
 			assert_no_question();
 		end();
 	}
+}
+
+/* What is told to everybody confirms nothing (RFC 4861 §7.3.1): the question that is out goes on. */
+static void
+test_hearsay_is_no_answer(void **state)
+{
+	(void)state;
+	begin(16);
+	meet(5);
+	pass(61 * IW_SEC);
+	assert_int_equal(use(5), NEIGH_USE_KNOWN);
+	assert_question(5, true);
+	learn(5, 5, NEIGH_SEEN);
+	pass(IW_SEC + SLACK);
+	assert_question(5, false);
+	learn(5, 5, NEIGH_ANSWERED);
+	pass(IW_SEC + SLACK);
+	assert_no_question();
+	assert_int_equal(state_of(5), NEIGH_REACHABLE);
+	end();
+}
+
+/* Another station that does not claim to be the right one: the address stays, and is asked when it is used next; for
+ * all others it is no news. */
+static void
+test_doubt(void **state)
+{
+	struct iw_addr a = host(5);
+
+	(void)state;
+	begin(16);
+	neigh_doubt(&t, &a, now);
+	assert_int_equal(state_of(5), -1);
+	assert_int_equal(use(5), NEIGH_USE_WAIT);
+	assert_question(5, false);
+	neigh_doubt(&t, &a, now);
+	assert_int_equal(state_of(5), NEIGH_INCOMPLETE);
+	learn(5, 5, NEIGH_ANSWERED);
+	pass(2 * IW_SEC);
+	neigh_doubt(&t, &a, now);
+	assert_int_equal(state_of(5), NEIGH_STALE);
+	assert_no_question();
+	assert_int_equal(use(5), NEIGH_USE_KNOWN);
+	assert_question(5, true);
+	learn(5, 5, NEIGH_ANSWERED);
+	assert_int_equal(state_of(5), NEIGH_REACHABLE);
+	/* nobody uses it: gone after a while, like all others */
+	neigh_doubt(&t, &a, now);
+	pass(600 * IW_SEC + SLACK);
+	assert_int_equal(state_of(5), -1);
+	end();
 }
 
 /* A lie about a neighbour in use costs a second: the liar's address does not answer, the true one does. */
@@ -251,6 +302,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_hearsay_is_no_answer),
+		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_forged_address_heals),
 		cmocka_unit_test(test_learning_evicts_the_unused_only),
 		cmocka_unit_test(test_least_recently_used_goes),

@@ -138,6 +138,53 @@ test_moves(void **state)
 	assert_int_equal(count("neigh_mac_changed"), 2);
 }
 
+/* Without the override flag what is known stays, even if the answer was asked for; it is confirmed when it is used.
+ * Where nothing is known the flag is of no importance, asked for or not (§7.2.5). */
+static void
+test_override(void **state)
+{
+	static const char *const unknown[] = {"40", "00"};
+	struct net_route r;
+	struct rte_mbuf *m;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char message[160];
+
+		again();
+		r = route6(PEER6);
+		tx(&r, TCP);
+		rte_pktmbuf_free(drain_one());
+		snprintf(message, sizeof(message), "88 00 0000 %s000000 %s 02 01 020000000002", unknown[i], PEER6);
+		assert_int_equal(rx6(V6, PEER6 OURS6, 58, 255, message), NET_EATEN);
+		m = drain_one();
+		assert_memory_equal(rte_pktmbuf_mtod(m, void *), hex(PEER OURS "86dd").b, 14);
+		rte_pktmbuf_free(m);
+		assert_int_equal(net_reach(net, &r), NET_REACH_KNOWN);
+	}
+	again();
+	r = route6(PEER6);
+	tx(&r, TCP);
+	answer6("020000000002", PEER6);
+	while (net_drain(net, &m, 1))
+		rte_pktmbuf_free(m);
+	pass(2 * IW_SEC);
+	assert_int_equal(rx6(OURS "020000000009 86dd", PEER6 OURS6, 58, 255, NA("40", PEER6) "02 01 020000000009"),
+			 NET_EATEN);
+	assert_int_equal(tx(&r, TCP), 0);
+	m = drain_one();
+	assert_memory_equal(rte_pktmbuf_mtod(m, void *), hex(PEER).b, 6);
+	rte_pktmbuf_free(m);
+	assert_nd(PEER OURS "86dd", OURS6 PEER6, NS(PEER6) FROM_US);
+	assert_int_equal(count("neigh_mac_changed"), 0);
+	/* the same address again, without the flag, is an answer like any other */
+	assert_int_equal(rx6(V6, PEER6 OURS6, 58, 255, NA("40", PEER6) "02 01 020000000002"), NET_EATEN);
+	pass(5 * IW_SEC);
+	assert_int_equal(tx(&r, TCP), 0);
+	rte_pktmbuf_free(drain_one());
+	assert_silence();
+}
+
 /* TCP's suspicion (RFC 9293 §3.8.3 R1): everybody is asked at once, and the answer of another station is believed. */
 static void
 test_suspicion(void **state)
@@ -193,6 +240,7 @@ main(void)
 					   T6(test_confirmation),
 					   T6(test_no_answer),
 					   T6(test_moves),
+					   T6(test_override),
 					   T6(test_suspicion),
 					   T6(test_own_echo),
 					   T6(test_answer_without_mbuf)};

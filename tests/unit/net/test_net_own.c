@@ -82,7 +82,7 @@ test_source(void **state)
 static void
 test_come_and_go(void **state)
 {
-	struct iw_addr a = addr6("2001 0db8 0007 0000 0000 0000 0000 0001");
+	struct iw_addr a = addr6("2001 0db8 0007 0000 0000 0000 0000 0001"), four = iw_addr_from_v4(0x0a000001, 0);
 	struct bytes b = ip6_frame(V6, FAR6 "2001 0db8 0007 0000 0000 0000 0000 0001", 6, 64, TCP);
 
 	(void)state;
@@ -95,6 +95,8 @@ test_come_and_go(void **state)
 	net_own_remove(net, &a);
 	assert_int_equal(rx(&b), NET_DROP);
 	assert_false(net_own_is(net, &a));
+	net_own_remove(net, &four); /* that one stays */
+	assert_int_equal(info_of("10.0.0.1").state, NET_OWN_READY);
 }
 
 /* A route outlives its source: nothing is sent from an address that is not ours any more. */
@@ -166,6 +168,118 @@ test_claim(void **state)
 	assert_int_equal(count("addr_announcements"), 4);
 }
 
+#define LATE6 "2001 0db8 0007 0000 0000 0000 0000 0001 "
+#define MATE6 "2001 0db8 0007 0000 0000 0000 0000 0002 "
+
+/* An address that comes later (SLAAC): until it is ours nothing leaves from it and nothing but ND is heard for it,
+ * while the others go on (RFC 4862 §5.4); who was told to come again is told when. */
+static void
+test_late_address(void **state)
+{
+	struct iw_addr late = addr6(LATE6), mate = addr6(MATE6), peer = addr6(PEER6);
+	struct net_route r, other;
+	uint32_t settled;
+
+	(void)state;
+	begin_claim();
+	net_own_claim(net, now);
+	for (int i = 0; i < 3; i++)
+		pass(100 * IW_MS);
+	for (int duplicate = 1; duplicate >= 0; duplicate--) {
+		struct rte_mbuf *m;
+
+		assert_int_equal(net_own_add(net, &late, 64, now), 0);
+		assert_int_equal(info_of("2001:db8:7::1").state, NET_OWN_TENTATIVE);
+		while (net_drain(net, &m, 1))
+			rte_pktmbuf_free(m);
+		assert_int_equal(net_route(net, &mate, &r), 0);
+		assert_memory_equal(r.src.ip, hex(LATE6).b, 16);
+		settled = net_settled(net);
+		assert_int_equal(tx(&r, TCP), -IW_E_AGAIN);
+		assert_silence();
+		assert_int_equal(net_settled(net), settled);
+		assert_int_equal(rx6(V6, MATE6 LATE6, 6, 64, TCP), NET_DROP);
+		assert_int_equal(rx6(V6, MATE6 LATE6, 58, 64, "80 00 0000 00000000"), NET_DROP);
+		/* another source goes on, and asks with an address that is ours */
+		assert_int_equal(net_route(net, &peer, &other), 0);
+		assert_int_equal(tx(&other, TCP), 0);
+		if (duplicate) {
+			assert_nd("3333ff000002" OURS "86dd", OURS6 "ff02 0000 0000 0000 0000 0001 ff00 0002",
+				  NS(PEER6) FROM_US);
+			answer6("020000000002", PEER6);
+			rte_pktmbuf_free(drain_one());
+			rx6(ASKED_MAC PEER "86dd", ANY6 ASKED6, 58, 255, NS(LATE6));
+			assert_int_equal(net_settled(net), settled + 2); /* PEER6 has answered, too */
+			assert_int_equal(tx(&r, TCP), -IW_E_HOSTUNREACH);
+			net_own_remove(net, &late);
+			continue;
+		}
+		rte_pktmbuf_free(drain_one());
+		for (int i = 0; i < 4; i++)
+			pass(100 * IW_MS);
+		assert_int_equal(info_of("2001:db8:7::1").state, NET_OWN_READY);
+		assert_int_not_equal(net_settled(net), settled);
+		assert_int_equal(tx(&r, TCP), 0);
+		assert_int_equal(rx6(V6, MATE6 LATE6, 6, 64, TCP), NET_TCP);
+	}
+	assert_int_equal(count("tx_tentative"), 2);
+	assert_int_equal(count("rx_ipv6_tentative"), 4);
+}
+
+/* It comes before the link is up: asked for with the others, by what there are mbufs for.  Who says twice that the link
+ * is up, hastens nothing. */
+static void
+test_link_comes_up(void **state)
+{
+	struct iw_addr late = addr6(LATE6);
+
+	(void)state;
+	begin_claim();
+	assert_int_equal(net_own_add(net, &late, 64, now), 0);
+	pass(IW_SEC);
+	assert_silence();
+	mbufpool_set_fuse(pool, 1);
+	net_own_claim(net, now);
+	assert_int_equal(count("addr_say_lost"), 1);
+	assert_int_equal(count("addr_probes"), 2);
+	now += 50 * IW_MS;
+	net_own_claim(net, now);
+	assert_int_equal(count("addr_probes"), 2);
+}
+
+/* One address is somebody else's: the other one of the family is the source. */
+static void
+test_another_address(void **state)
+{
+	struct iw_addr any = {.port = 0}, far = addr6(FAR6), src;
+
+	(void)state;
+	nif.claim = true;
+	again();
+	net_own_claim(net, now);
+	rx6(ASKED_MAC PEER "86dd", ANY6 ASKED6, 58, 255, NS(OURS6));
+	assert_int_equal(info_of("fe80::1").state, NET_OWN_DUPLICATE);
+	assert_int_equal(net_own_source(net, &any, &far, &src), 0);
+	assert_memory_equal(src.ip, hex(GLOBAL6).b, 16);
+}
+
+/* What is told by a neighbour before the first claim is over does not let packets out that wait for it. */
+static void
+test_told_before_the_claim_is_over(void **state)
+{
+	struct iw_addr peer = addr6(PEER6);
+	struct net_route r;
+
+	(void)state;
+	begin_claim();
+	assert_int_equal(net_route(net, &peer, &r), 0);
+	assert_int_equal(tx(&r, TCP), 0);
+	assert_int_equal(
+		rx6(ALL_NODES_MAC PEER "86dd", PEER6 ALL_NODES6, 58, 255, NA("20", PEER6) "02 01 020000000002"),
+		NET_EATEN);
+	assert_silence();
+}
+
 /* Whoever has it, or wants it at the same time: never used, whichever way it is said. */
 static void
 test_duplicate(void **state)
@@ -185,6 +299,7 @@ test_duplicate(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		bool six = rows[i].src_dst != NULL;
 		struct iw_addr any = {.port = 0}, dst = six ? addr6(PEER6) : iw_addr_from_v4(0x0a000002, 0), src;
+		struct bytes to_us = ip_frame(OURS PEER "0800", PEER_IP OUR_IP, 6, TCP);
 		struct net_own_info info;
 		struct net_route r;
 		struct rte_mbuf *m;
@@ -204,6 +319,15 @@ test_duplicate(void **state)
 		assert_int_equal(count("addr_duplicates"), 1);
 		for (int k = 0; k < 4; k++)
 			pass(100 * IW_MS);
+		/* said again it is no news; a neighbour that is heard of lets nothing out; nothing is heard for it */
+		if (six)
+			rx6(ALL_NODES_MAC PEER "86dd", rows[i].src_dst, 58, 255, rows[i].octets);
+		else
+			rx_hex(rows[i].octets);
+		assert_int_equal(info_of(six ? "fe80::1" : "10.0.0.1").conflicts, 1);
+		rx6(ALL_NODES_MAC PEER "86dd", PEER6 ALL_NODES6, 58, 255, NA("20", PEER6) "02 01 020000000002");
+		rx_hex(ANSWER(PEER, PEER_IP));
+		assert_int_equal(six ? rx6(V6, PEER6 OURS6, 6, 64, TCP) : rx(&to_us), NET_DROP);
 		while (net_drain(net, &m, 1)) { /* the other family goes on; what waited is gone */
 			assert_int_not_equal(rte_pktmbuf_mtod(m, const uint8_t *)[23], 6);
 			assert_int_not_equal(rte_pktmbuf_mtod(m, const uint8_t *)[20], 6);
@@ -290,6 +414,10 @@ main(void)
 		T6(test_come_and_go),
 		T6(test_route_of_a_gone_address),
 		T6(test_claim),
+		T6(test_late_address),
+		T6(test_link_comes_up),
+		T6(test_another_address),
+		T6(test_told_before_the_claim_is_over),
 		T6(test_duplicate),
 		T6(test_defence),
 		T6(test_quiet),

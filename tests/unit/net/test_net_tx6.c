@@ -73,6 +73,9 @@ test_routes(void **state)
 	assert_int_equal(net_reach(net, &r), NET_REACH_FAILED);
 	assert_int_equal(tx(&r, TCP), -IW_E_HOSTUNREACH);
 	assert_int_equal(net_route(net, &far, &r), -IW_E_HOSTUNREACH);
+	nif.gateway6 = iw_addr_from_v4(0x0a0000fe, 0);
+	again();
+	assert_int_equal(net_route(net, &far, &r), -IW_E_HOSTUNREACH);
 	/* the gateway field takes either family */
 	nif.gateway = addr6(PEER6);
 	again();
@@ -90,6 +93,25 @@ test_mtu(void **state)
 	assert_int_equal(net_tx(net, packet(pool, zeros, 1460), &r, NET_PROTO_TCP, 0, now), 0);
 	rte_pktmbuf_free(drain_one());
 	assert_int_equal(net_tx(net, packet(pool, zeros, 1461), &r, NET_PROTO_TCP, 0, now), -IW_E_TOOBIG);
+}
+
+/* What routers tell holds for new routes of IPv6 only, and between the least of IPv6 and the port's own. */
+static void
+test_mtu_of_the_link(void **state)
+{
+	static const struct {
+		uint16_t told, mtu;
+	} rows[] = {{1400, 1400}, {1280, 1280}, {1279, 1500}, {0, 1500}, {1499, 1499}, {1500, 1500}, {9000, 1500}};
+	struct iw_addr peer = addr6(PEER6);
+	struct net_route r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		net_own_mtu6(net, rows[i].told);
+		assert_int_equal(net_route(net, &peer, &r), 0);
+		assert_int_equal(r.mtu, rows[i].mtu);
+		assert_int_equal(route_to(0x0a000002).mtu, 1500);
+	}
 }
 
 /* To a group, for the host path: no neighbour, the hop limit that is asked for, from nobody if need be. */
@@ -173,8 +195,9 @@ test_vlan_by_the_port(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {T6(test_frame), T6(test_routes), T6(test_mtu),
-					   T6(test_group), T6(test_vlan),   T6(test_vlan_by_the_port)};
+	const struct CMUnitTest tests[] = {T6(test_frame),           T6(test_routes), T6(test_mtu),
+					   T6(test_mtu_of_the_link), T6(test_group),  T6(test_vlan),
+					   T6(test_vlan_by_the_port)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -143,6 +143,11 @@ test_table(void **state)
 	own_remove(&t, 5);
 	assert_int_equal(own_add(&t, &a, 64, false, 0), 5);
 	assert_int_equal(own_find(&t, &a), 5);
+	/* a number that routes may remember comes back late */
+	own_init(&t);
+	add("2001:db8::1", 64, false);
+	own_remove(&t, 1);
+	assert_int_equal(add("2001:db8::2", 64, false), 2);
 }
 
 static void
@@ -157,6 +162,15 @@ test_on_link(void **state)
 	assert_false(own_is_on_link6(&t, hex("2001 0db8 0001 0001 0000 0000 0000 0001").b));
 	assert_false(own_is_on_link6(&t, hex("2001 0db8 0002 0001 0000 0000 0000 0002").b));
 	assert_false(own_is_on_link6(&t, hex(FAR6).b));
+	/* neither the prefix of IPv4, nor of an address that is gone or somebody else's */
+	add("192.0.2.1", 24, false);
+	assert_false(own_is_on_link6(&t, hex("0000 0000 0000 0000 0000 0000 0000 0005").b));
+	own_remove(&t, 1);
+	assert_false(own_is_on_link6(&t, hex("2001 0db8 0001 0000 ffff ffff ffff ffff").b));
+	/* the ends of fe80::/10 */
+	assert_true(own_is_on_link6(&t, hex("febf ffff 0000 0000 0000 0000 0000 0001").b));
+	assert_false(own_is_on_link6(&t, hex("fec0 0000 0000 0000 0000 0000 0000 0001").b));
+	assert_false(own_is_on_link6(&t, hex("fe7f ffff 0000 0000 0000 0000 0000 0001").b));
 }
 
 int

@@ -173,6 +173,12 @@ test_refuse(void **state)
 	in.flags = TCP_RST;
 	tcp_out_refuse(HOST(x), &pkt, &in, x.sim.now_ns);
 	script_expect_silence(&x);
+	/* From where no way leads back: that has a name. */
+	in.flags = TCP_SYN;
+	pkt.src = iw_addr_from_v4(0x0b000001, 0);
+	tcp_out_refuse(HOST(x), &pkt, &in, x.sim.now_ns);
+	script_expect_silence(&x);
+	assert_int_equal(script_counter(&x, "tcp.tx_net_refused"), 1);
 	script_fini(&x);
 }
 

@@ -203,6 +203,14 @@ test_T5_T6_timestamps(void **state)
 		fin.tsval += 100;
 		tcp_timewait_seg(&tw, h, &fin, 3);
 		assert_int_equal(tcp_timewait_at(&tw, h)->ts_recent, st.ts_recent + 6);
+		/* Nor does one that lies before the window, who can send it knows no sequence number: the peer's next
+		 * SYN would be older. */
+		fin.seq = st.rcv_nxt - 1;
+		assert_int_equal(tcp_timewait_seg(&tw, h, &fin, 3).act, TCP_TW_ACK);
+		fin.len = 500;
+		fin.seq = st.rcv_nxt - 501;
+		assert_int_equal(tcp_timewait_seg(&tw, h, &fin, 3).act, TCP_TW_ACK);
+		assert_int_equal(tcp_timewait_at(&tw, h)->ts_recent, st.ts_recent + 6);
 		tcp_timewait_fini(&tw);
 	}
 }
