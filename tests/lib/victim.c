@@ -71,13 +71,26 @@ make_qp(struct victim *v)
 	return qp;
 }
 
+/* Is its quota used up? */
+static bool
+has_enough(const struct victim *v, const struct iw_addr *peer)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->conns; i++)
+		n += v->conn[i].qp && !v->conn[i].closed &&
+		     memcmp(v->conn[i].request.peer.ip, peer->ip, sizeof(peer->ip)) == 0;
+	return v->quota && n >= v->quota;
+}
+
 static int
 on_request(struct victim *v, struct victim_conn *c, const struct iw_cm_event *event)
 {
 	int err;
 
 	c->request = *event;
-	if (v->reject || (v->only && memcmp(v->only->ip, event->peer.ip, sizeof(event->peer.ip)) != 0))
+	if (v->reject || has_enough(v, &event->peer) ||
+	    (v->only && memcmp(v->only->ip, event->peer.ip, sizeof(event->peer.ip)) != 0))
 		return 1;
 	c->qp = make_qp(v);
 	err = iw_cm_accept(v->engine, c->id, c->qp, &v->attr);

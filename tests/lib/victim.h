@@ -40,6 +40,7 @@ struct victim {
 	struct iw_pd *next_pd; /* of the next connections; NULL: its own */
 	bool reject;
 	const struct iw_addr *only; /* whoever comes from elsewhere is rejected; NULL: nobody is */
+	uint32_t quota;             /* and who has so many connections already; 0: any number */
 	uint32_t received, flushed; /* completions */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers that take what is scarce, or make much work of little (RFC 5042 §6.4): a whole engine against peers made by
- * hand.  The rows S10, S16, S19, S20, X5 and X7. */
+ * hand.  The rows S9, S10, S16, S19, S20, X5, X7 and X8. */
 #include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -167,6 +167,38 @@ test_S19(void **state)
 		raw_close(&b);
 	}
 	assert_int_equal(rdmap_qp_count(v.engine->rdmap), 1);
+	close_world();
+}
+
+/* A quota for each peer, or each listener, is the handler's, too: one more gets a reject and takes nothing, those that
+ * are there go on, others are served, and a place that is given back is a place. */
+static void
+test_S9_quota(void **state)
+{
+	struct engine_params params = {.nif.mtu = 1500, .max_conns = CONNS};
+	struct raw mine[3], more, other;
+
+	(void)state;
+	open_world(&params, 4);
+	v.quota = 3;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(raw_open(&mine[i], s, 2, 0, VICTIM_PORT) && raw_start(&mine[i]));
+	for (uint32_t i = 0; i < 2 * CONNS; i++) {
+		assert_true(raw_open(&more, s, 2, 0, VICTIM_PORT));
+		assert_false(raw_start(&more));
+		assert_true(more.len >= 20 && more.in[16] & 0x20); /* R */
+		raw_close(&more);
+	}
+	assert_int_equal(rdmap_qp_count(v.engine->rdmap), 4);
+	check_honest("not mine");
+	assert_true(raw_open(&other, s, 3, 0, VICTIM_PORT) && raw_start(&other));
+	raw_fin(&mine[0]);
+	raw_run(&mine[0], 10 * IW_MS);
+	assert_true(raw_open(&more, s, 2, 0, VICTIM_PORT) && raw_start(&more));
+	raw_close(&more);
+	raw_close(&other);
+	for (uint32_t i = 0; i < 3; i++)
+		raw_close(&mine[i]);
 	close_world();
 }
 
@@ -524,7 +556,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_S10),         cmocka_unit_test(test_S16),       cmocka_unit_test(test_S19),
 		cmocka_unit_test(test_S20),         cmocka_unit_test(test_X5),        cmocka_unit_test(test_X7),
-		cmocka_unit_test(test_X3_settable), cmocka_unit_test(test_X8_policy),
+		cmocka_unit_test(test_X3_settable), cmocka_unit_test(test_X8_policy), cmocka_unit_test(test_S9_quota),
 	};
 
 	if (argc > 1)

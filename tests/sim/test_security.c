@@ -2,8 +2,8 @@
 /* Attacks of RFC 5042, and those that this design invites, each by a peer made by hand against a whole engine: the rows
  * S1 to S18, X1 to X8.  The oracles watch memory and wire in each of them.  Rows with tests of the same name elsewhere:
  * S8 in test_iw_mr_aliases.c, S11 in test_srq.c, S13 in test_cq.c, S14 also in test_cq_full.c, X2 in test_hoard.c, X6
- * in test_tcp_demux.c, X9 in test_once.c; S10, S16, S19, S20, X5 and X7 in test_resources.c, X3 also in
- * test_hoard.c. */
+ * in test_tcp_demux.c, X9 in test_once.c; S10, S16, S19, S20, X5 and X7 in test_resources.c, S9 and X8 there, too, X3
+ * there and in test_hoard.c. */
 #include <iwarp/err.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -348,32 +348,6 @@ test_terminate_blames_the_read(void **state)
 	pair_close(&p);
 }
 
-/* D9 with back-pressure: the Send waits in the stream, and goes on when a receive is posted. */
-static void
-test_D9_back_pressure(void **state)
-{
-	struct pair p;
-	struct rdmap_out out;
-
-	(void)state;
-	pair_open(&p, &(struct pair_opts){.attr = {.recv_back_pressure = true}});
-	assert_int_equal(pair_rdma(&p.a, 1, IW_WR_RDMA_WRITE, NULL, 0, 0, NULL, 0, 0), 0);
-	assert_int_equal(pair_send(&p.a, 2, NULL, 0, 0, 0), 0);
-	pair_fill(&p, &p.a);
-	pair_deliver(&p, &p.b);
-	assert_int_equal(iw_qp_state(p.b.qp), IW_QP_RTS);
-	assert_int_equal(p.b.fpdus_in, 1);
-	assert_int_equal(p.b.in.len, 24);
-	assert_false(rdmap_out_next(p.b.rdmap, &out));
-	assert_int_equal(pair_recv(&p.b, 5, NULL, 0, 0), 0);
-	assert_true(rdmap_out_next(p.b.rdmap, &out));
-	assert_int_equal(out.bits, RDMAP_OUT_RX_RESUME);
-	pair_deliver(&p, &p.b);
-	expect_wc(&p.b, 5, IW_WC_RECV, IW_WC_SUCCESS);
-	assert_int_equal(p.b.in.len, 0);
-	pair_close(&p);
-}
-
 /* The request at fault says what was wrong; the ones behind it are flushed. */
 static void
 test_status_of_the_request_at_fault(void **state)
@@ -578,7 +552,6 @@ main(void)
 		cmocka_unit_test(test_create_arguments),
 		cmocka_unit_test(test_R10_send_with_invalidate),
 		cmocka_unit_test(test_terminate_blames_the_read),
-		cmocka_unit_test(test_D9_back_pressure),
 		cmocka_unit_test(test_status_of_the_request_at_fault),
 		cmocka_unit_test(test_R17_sink_gone),
 		cmocka_unit_test(test_S5_write_target_gone),

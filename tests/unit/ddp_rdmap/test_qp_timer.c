@@ -149,6 +149,44 @@ sent_code(const struct pair *p, uint8_t *first)
 	return t[21];
 }
 
+/* D9 with back-pressure: the message waits in the stream, and goes on when a receive is posted. */
+static void
+back_pressure(uint8_t opcode, uint32_t octets, bool markers)
+{
+	const struct iw_send_wr wr = {.opcode = opcode};
+	struct pair p;
+	struct rdmap_out out;
+	struct iw_wc wc;
+
+	pair_open(&p, &(struct pair_opts){.attr = {.recv_back_pressure = true}, .markers = markers});
+	assert_int_equal(pair_rdma(&p.a, 1, IW_WR_RDMA_WRITE, NULL, 0, 0, NULL, 0, 0), 0);
+	assert_int_equal(iw_post_send(p.a.qp, &wr, NULL), 0);
+	pair_fill(&p, &p.a);
+	pair_deliver(&p, &p.b);
+	assert_int_equal(iw_qp_state(p.b.qp), IW_QP_RTS);
+	assert_int_equal(p.b.fpdus_in, 1);
+	assert_int_equal(p.b.in.len, octets);
+	assert_false(rdmap_out_next(p.b.rdmap, &out));
+	assert_int_equal(pair_recv(&p.b, 5, NULL, 0, 0), 0);
+	assert_true(rdmap_out_next(p.b.rdmap, &out));
+	assert_int_equal(out.bits, RDMAP_OUT_RX_RESUME);
+	pair_deliver(&p, &p.b);
+	assert_int_equal(iw_cq_poll(p.b.cq, &wc, 1), 1);
+	assert_true(wc.wr_id == 5 && wc.status == IW_WC_SUCCESS);
+	assert_int_equal(p.b.in.len, 0);
+	pair_close(&p);
+}
+
+static void
+test_D9_back_pressure(void **state)
+{
+	(void)state;
+	for (int markers = 0; markers < 2; markers++) {
+		back_pressure(IW_WR_SEND, 24, markers);
+		back_pressure(IW_WR_IMM, 32, markers);
+	}
+}
+
 /* D9 with back-pressure: when no receive is posted in time, what the standard says.  More octets do not prolong it. */
 static void
 test_D9_back_pressure_is_bounded(void **state)
@@ -239,6 +277,7 @@ main(void)
 		cmocka_unit_test(test_no_nudge_when_more_was_sent),
 		cmocka_unit_test(test_X3_unfinished_fpdu),
 		cmocka_unit_test(test_finished_fpdu_stops_the_clock),
+		cmocka_unit_test(test_D9_back_pressure),
 		cmocka_unit_test(test_D9_back_pressure_is_bounded),
 		cmocka_unit_test(test_D9_back_pressure_anew_for_each),
 		cmocka_unit_test(test_D9_first_fpdu_waits),
