@@ -75,6 +75,7 @@ TESTED_BY = {
     "lib/port/iw_engines.c": "tests/eal/test_team.c",
     "lib/port/nic_verbs_none.c": "tests/unit/port/test_nic.c",
     "lib/port/port.c": "tests/eal/test_create.c",
+    "lib/port/port_burst.c": "tests/eal/test_engine.c",
     "lib/port/port_caps.c": "tests/eal/test_create.c",
     "lib/port/port_pools.c": "tests/eal/test_create.c",
     "lib/port/port_probe.c": "tests/eal/test_create.c",
