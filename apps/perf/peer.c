@@ -40,12 +40,14 @@ peer_alive(const struct peer *p)
 	return !p->failed && !p->lost && !cli_stopped();
 }
 
-void
+int
 peer_poll(struct peer *p)
 {
-	iw_engine_poll(p->engine);
+	int work = iw_engine_poll(p->engine);
+
 	if (p->beside)
 		server_turn(p->beside);
+	return work;
 }
 
 /* One at a time for each domain; no handler registers anything. */
@@ -378,6 +380,7 @@ peer_hang_up(struct peer *p)
 			iw_cm_disconnect(p->engine, p->links[i].id, false);
 	if (is_open(&p->control))
 		iw_cm_disconnect(p->engine, p->control.id, false);
-	while (any_open(p) && iw_engine_now(p->engine) < end)
-		peer_poll(p);
+	/* The last CLOSE may come before the last frame has left. */
+	while ((peer_poll(p) > 0 || any_open(p)) && iw_engine_now(p->engine) < end)
+		;
 }

@@ -76,8 +76,8 @@ bool peer_send_record(struct peer *p, struct record *r);
 /* Takes one record that came in; false: none yet. */
 bool peer_take_record(struct peer *p);
 
-/* A turn of our engine, and of the server beside it. */
-void peer_poll(struct peer *p);
+/* A turn of our engine, and of the server beside it; what our engine did, 0: it is idle. */
+int peer_poll(struct peer *p);
 
 /* Ends what is still connected and waits for that, a few seconds at most. */
 void peer_hang_up(struct peer *p);

@@ -12,18 +12,20 @@
 #define CALLS_PER_POLL 32u
 #define HOST_PER_BURST 32u
 #define LINK_LOOK_NS (10 * IW_MS)
-#define LAST_WORDS 16 /* turns in which RSTs may leave at the end */
+#define LAST_WORDS 16 /* turns in which nothing leaves, until the rest is given up */
 
-static void
+/* Frames that left. */
+static uint32_t
 tx(struct iw_engine *e, struct port_engine *p, uint64_t now_ns)
 {
-	uint32_t n = engine_tx(e, port_tx_tail(&p->port), port_tx_space(&p->port), now_ns);
+	uint32_t n = engine_tx(e, port_tx_tail(&p->port), port_tx_turn(&p->port), now_ns), left;
 
 	if (p->team)
 		n += team_carry(p, n);
-	port_tx_flush(&p->port, n, now_ns);
+	left = port_tx_flush(&p->port, n, now_ns);
 	if (p->team)
 		team_ring(p, n);
+	return left;
 }
 
 static uint32_t
@@ -59,8 +61,9 @@ port_engine_destroy(struct iw_engine *e)
 	telemetry_remove(e);
 	run_last_calls(e, p);
 	engine_abort(e);
-	for (int i = 0; i < LAST_WORDS; i++)
-		tx(e, p, clock_now(&p->clock));
+	for (int stuck = 0; stuck < LAST_WORDS; stuck++)
+		if (tx(e, p, clock_now(&p->clock)) > 0)
+			stuck = 0;
 	port_tx_reap(&p->port);
 	hostpath_destroy(p->hostpath);
 	engine_destroy(e);

@@ -2,7 +2,6 @@
 #include "port.h"
 
 #include <rte_ethdev.h>
-#include <rte_ring.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +15,8 @@
 	 RTE_ETH_TX_OFFLOAD_IPV4_CKSUM)
 #define ETHERNET (RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 #define TSO_MAX 64 /* segments of one frame */
+#define TURN_OCTETS (128u << 10)
+#define TURN_FRAMES 16u /* at least */
 
 static int
 fail(char *why, size_t len, int err, const char *what, uint16_t port, int code)
@@ -315,6 +316,7 @@ port_open(struct port *p, const struct iw_engine_params *params, struct port_que
 		port_close(p);
 		return fail(why, why_len, -IW_E_PORT, "does not say what it is", p->id, rc);
 	}
+	p->turn = (uint16_t)RTE_MAX(TURN_OCTETS / nif->mtu, TURN_FRAMES);
 	if (params->zero_copy)
 		decide_lending(p, params, &info, conf.txmode.offloads, queues, why, why_len);
 	return 0;
@@ -336,69 +338,6 @@ port_is_up(const struct port *p)
 	struct rte_eth_link link;
 
 	return rte_eth_link_get_nowait(p->id, &link) != 0 || link.link_status == RTE_ETH_LINK_UP;
-}
-
-uint32_t
-port_rx_queue(struct port *p, uint16_t queue, struct rte_mbuf **m, uint32_t max)
-{
-	uint32_t n = rte_eth_rx_burst(p->id, queue, m, (uint16_t)max);
-
-	p->n.rx_frames += n;
-	return n;
-}
-
-uint32_t
-port_rx(struct port *p, struct rte_mbuf **m, uint32_t max)
-{
-	return port_rx_queue(p, p->queue, m, max);
-}
-
-/* The frame at the front has not moved for long: some drivers refuse a frame that is too long for ever. */
-static void
-drop_stuck(struct port *p, uint64_t now_ns)
-{
-	if (p->stuck_since == 0) {
-		p->stuck_since = now_ns;
-		return;
-	}
-	if (now_ns - p->stuck_since < PORT_STUCK_NS)
-		return;
-	rte_pktmbuf_free(p->backlog[0]);
-	p->n_backlog--;
-	memmove(p->backlog, p->backlog + 1, p->n_backlog * sizeof(struct rte_mbuf *));
-	p->n.tx_never_taken++;
-	p->stuck_since = 0;
-}
-
-void
-port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns)
-{
-	uint32_t n;
-
-	p->n_backlog += added;
-	if (p->n_backlog == 0)
-		return;
-	n = p->via ? rte_ring_enqueue_burst(p->via, (void **)p->backlog, p->n_backlog, NULL)
-		   : rte_eth_tx_burst(p->id, p->queue, p->backlog, (uint16_t)p->n_backlog);
-	p->n.tx_frames += n;
-	p->n_backlog -= n;
-	if (p->n_backlog == 0) {
-		p->stuck_since = 0;
-		return;
-	}
-	p->n.tx_backlogged++;
-	memmove(p->backlog, p->backlog + n, p->n_backlog * sizeof(struct rte_mbuf *));
-	if (n)
-		p->stuck_since = 0;
-	else
-		drop_stuck(p, now_ns);
-}
-
-void
-port_tx_reap(struct port *p)
-{
-	if (p->keeps)
-		port_lend_reap(p->id, p->queue);
 }
 
 bool

@@ -35,6 +35,7 @@ struct rte_ring;
 struct port {
 	uint16_t id, queue;
 	uint16_t tag_room; /* octets of a tag that the driver counts as payload */
+	uint16_t turn;     /* frames that a turn may make */
 	bool started_here;
 	bool lends;           /* sends frames whose payload is the user's memory */
 	bool keeps;           /* and has to be asked what it is done with */
@@ -74,6 +75,15 @@ port_tx_space(const struct port *p)
 	return PORT_BACKLOG - p->n_backlog;
 }
 
+/* How many of them a turn may make: the other end has work early, and what is under way stays in the cache. */
+static inline uint32_t
+port_tx_turn(const struct port *p)
+{
+	uint32_t space = port_tx_space(p);
+
+	return space < p->turn ? space : p->turn;
+}
+
 /* Where new frames go before port_tx_flush(): at most port_tx_space() of them. */
 static inline struct rte_mbuf **
 port_tx_tail(struct port *p)
@@ -84,7 +94,8 @@ port_tx_tail(struct port *p)
 /* Takes back what the driver is done with: needed for memory that is the user's, and only then. */
 void port_tx_reap(struct port *p);
 
-/* Sends what waits and the `added` frames at the tail; what the driver does not take now stays. */
-void port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns);
+/* Sends what waits and the `added` frames at the tail; what the driver does not take now stays.  Returns how many it
+ * took. */
+uint32_t port_tx_flush(struct port *p, uint32_t added, uint64_t now_ns);
 
 #endif

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "ends.h"
+#include "stat_of.h"
 
 static struct ends s;
 
@@ -80,6 +81,34 @@ test_destroy_in_the_middle(void **state)
 	s.end[0].engine = NULL;
 	assert_true(ends_until(&s, &s.end[1].closed, 10));
 	assert_int_equal(s.end[1].status, -IW_E_CONNRESET);
+	ends_close(&s);
+}
+
+/* However much is posted: the other end gets the first frames while the next are made. */
+static void
+test_a_turn_sends_so_much(void **state)
+{
+	enum { TURN = (128 << 10) / 1500, WRITES = 10 };
+	time_t end = time(NULL) + 30;
+	uint64_t before, most = 0, sent;
+
+	(void)state;
+	ends_open(&s);
+	ends_connect(&s);
+	/* Until the congestion window is no bound any more. */
+	while (most < TURN && time(NULL) < end) {
+		for (int i = 0; i < WRITES; i++)
+			post(0, IW_WR_RDMA_WRITE, 0, ENDS_AREA, 0);
+		for (int i = 0; i < 20; i++) {
+			before = stat_of(s.end[0].engine, "port.tx_frames");
+			assert_true(iw_engine_poll(s.end[0].engine) >= 0);
+			sent = stat_of(s.end[0].engine, "port.tx_frames") - before;
+			most = sent > most ? sent : most;
+			assert_true(iw_engine_poll(s.end[1].engine) >= 0);
+		}
+		ends_reap(&s, 0, WRITES);
+	}
+	assert_int_equal(most, TURN);
 	ends_close(&s);
 }
 
@@ -310,6 +339,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connect_transfer_close),
 		cmocka_unit_test(test_destroy_in_the_middle),
+		cmocka_unit_test(test_a_turn_sends_so_much),
 		cmocka_unit_test(test_destroy_inside_a_handler),
 		cmocka_unit_test(test_poll_inside_a_handler),
 		cmocka_unit_test(test_call_from_another_thread),

@@ -108,7 +108,8 @@ const char *iw_engines_steering_name(enum iw_steering steering);
 int iw_engine_destroy(struct iw_engine *engine);
 
 /* One turn: messages, receive, timers, events, transmit.  Returns the packets and events handled; 0: idle, and only
- * then may one sleep until iw_engine_next_deadline(). -IW_E_BUSY from inside a handler. */
+ * then may one sleep until iw_engine_next_deadline().  A turn sends so much and no more: who has seen the last CLOSE
+ * polls until there is nothing left to do, or destroys the engine.  -IW_E_BUSY from inside a handler. */
 int iw_engine_poll(struct iw_engine *engine);
 
 /* When the next timer is due, in nanoseconds of iw_engine_now(); IW_NO_DEADLINE: none. */
