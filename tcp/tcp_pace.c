@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tcp_pace.h"
 
-#include "len.h"
-
 bool
 tcp_pace_applies(const struct tcp_pace_rate *r)
 {
@@ -23,7 +21,7 @@ duration(const struct tcp_pace_rate *r, uint32_t octets)
 static uint64_t
 burst(const struct tcp_pace_rate *r)
 {
-	uint64_t segments = duration(r, iw_len_min(TCP_PACE_BURST_SEGMENTS * r->mss, r->cwnd));
+	uint64_t segments = duration(r, TCP_PACE_BURST_SEGMENTS * r->mss);
 
 	return segments > TCP_PACE_BURST_NS ? segments : TCP_PACE_BURST_NS;
 }

@@ -57,13 +57,10 @@ parse_quote(const struct own_table *own, const uint8_t *p, uint32_t len, struct 
 {
 	struct ipv6_hdr ip;
 	struct l4_quote l4;
-	bool ours = false;
 
 	if (!ipv6_hdr_parse(p, len, &ip) || ip.version != 6)
 		return net_drop(&c->rx_icmp_bad_quote);
-	for (uint32_t i = 1; i < own->n && !ours; i++)
-		ours = own->addr[i].family == OWN_V6 && memcmp(own->addr[i].ip.ip, ip.src, 16) == 0;
-	if (!ours)
+	if (!own_find6(own, ip.src))
 		return net_drop(&c->rx_icmp_not_ours);
 	if (ip.next != NET_PROTO_TCP)
 		return net_drop(&c->rx_icmp_not_tcp);

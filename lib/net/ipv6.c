@@ -39,15 +39,6 @@ check_form(const struct rte_mbuf *m, uint32_t off, const struct ipv6_hdr *h, str
 	return true;
 }
 
-static uint8_t
-find(const struct own_table *own, const uint8_t ip[16])
-{
-	for (uint32_t i = 1; i < own->n; i++)
-		if (own->addr[i].family == OWN_V6 && same(own->addr[i].ip.ip, ip))
-			return (uint8_t)i;
-	return 0;
-}
-
 /* The address of ours for which somebody asks the group. */
 static uint8_t
 find_solicited(const struct own_table *own, const uint8_t group[16])
@@ -77,10 +68,10 @@ check_addresses(const struct own_table *own, struct ipv6_rx *rx, bool link_group
 	const struct ipv6_hdr *h = &rx->hdr;
 
 	rx->group = ipv6_is_group(h->dst);
-	rx->own = rx->group ? 0 : find(own, h->dst);
+	rx->own = rx->group ? 0 : own_find6(own, h->dst);
 	if (ipv6_is_group(h->src) || is_internal(h->src)) /* 4: RFC 4291 §2.5.3, §2.7 */
 		return net_drop(&c->rx_ipv6_bad_src);
-	rx->own_src = find(own, h->src);
+	rx->own_src = own_find6(own, h->src);
 	if (rx->own_src && h->next != NET_PROTO_ICMP6) /* 5: LAND */
 		return net_drop(&c->rx_ipv6_own_src);
 	if (rx->group ? !find_group(own, rx) : !rx->own) /* 6 */

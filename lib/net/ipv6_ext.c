@@ -54,7 +54,7 @@ static bool
 skip_one(const struct rte_mbuf *m, bool first, uint8_t *next, uint32_t *off, uint32_t *len, struct net_counters *c)
 {
 	uint8_t buf[IPV6_EXT_LONG], head[IPV6_EXT_MIN];
-	const uint8_t *p = *len < IPV6_EXT_MIN ? NULL : rte_pktmbuf_read(m, *off, IPV6_EXT_MIN, head);
+	const uint8_t *p = rte_pktmbuf_read(m, *off, IPV6_EXT_MIN, head);
 	struct ipv6_ext e;
 
 	if (*next == IPV6_EXT_NONE)

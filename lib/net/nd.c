@@ -7,15 +7,6 @@
 
 #define HOP_LIMIT 255 /* proves that the sender is on the link (RFC 4861 §3.1) */
 
-static uint8_t
-find(const struct own_table *own, const uint8_t ip[16])
-{
-	for (uint32_t i = 1; i < own->n; i++)
-		if (own->addr[i].family == OWN_V6 && memcmp(own->addr[i].ip.ip, ip, 16) == 0)
-			return (uint8_t)i;
-	return 0;
-}
-
 static bool
 is_from_nobody(const struct ipv6_rx *ip)
 {
@@ -75,7 +66,7 @@ nd_rx(const struct own_table *own, const struct rte_mbuf *m, const struct ipv6_r
 	if (!p || ip->l4_len > sizeof(buf) || !icmp6_hdr_nd_parse(p, len, &rx->msg) || !is_valid(ip, &rx->msg))
 		return net_drop(&c->rx_nd_invalid);
 	c->rx_nd++;
-	rx->own = find(own, rx->msg.target);
+	rx->own = own_find6(own, rx->msg.target);
 	rx->mac = rx->msg.has_mac ? rx->msg.mac : src_mac;
 	if (ip->own_src) { /* from our address, whatever it says */
 		rx->own = ip->own_src;

@@ -21,6 +21,15 @@ own_find(const struct own_table *t, const struct iw_addr *ip)
 	return 0;
 }
 
+uint8_t
+own_find6(const struct own_table *t, const uint8_t ip[16])
+{
+	for (uint32_t i = 1; i < t->n; i++)
+		if (t->addr[i].family == OWN_V6 && memcmp(t->addr[i].ip.ip, ip, 16) == 0)
+			return (uint8_t)i;
+	return 0;
+}
+
 /* An entry that was never used, else one that is free: routes remember numbers, so a number comes back late. */
 static uint8_t
 free_number(struct own_table *t)

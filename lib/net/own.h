@@ -57,6 +57,9 @@ void own_remove(struct own_table *t, uint8_t number);
 /* The number of an address in any state; 0: not there. */
 uint8_t own_find(const struct own_table *t, const struct iw_addr *ip);
 
+/* The number of an IPv6 address that is used or still claimed; 0: not there, or somebody else's. */
+uint8_t own_find6(const struct own_table *t, const uint8_t ip[16]);
+
 enum own_say { OWN_SAY_NOTHING, OWN_SAY_PROBE, OWN_SAY_ANNOUNCE };
 /* The next thing that is due to be said, and about which address. */
 enum own_say own_due(struct own_table *t, uint64_t now_ns, uint8_t *number);

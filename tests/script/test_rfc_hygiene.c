@@ -97,6 +97,10 @@ SCRIPT(test_RFC5927, PASSIVE(O_MSS), SEND(1000), OUT(A, 1, 1, 1000), ICMP(3, 3, 
 #define PROVEN ACTIVE_RTT(O_MSS, 100 * MS), SEND(7300), OUT(A, 1, 1, 1460, .n = 5), IN(A, 1, 7301, 0, .dt = 100 * MS)
 SCRIPT(test_RFC5927_proven, PROVEN, SEND(1460), OUT(A, 7301, 1, 1460), ICMP(3, 4, 1300, 7301),
        OUT(A, 7301, 1, 1260, .dt = 300 * MS, .tol = 150 * MS), SKIP(0), IN(A, 1, 8761, 0));
+/* The new size has not been proven by what the old one was. */
+SCRIPT(test_RFC5927_new_size, PROVEN, SEND(1460), OUT(A, 7301, 1, 1460), ICMP(3, 4, 1300, 7301),
+       OUT(A, 7301, 1, 1260, .dt = 300 * MS, .tol = 150 * MS), SKIP(0), ICMP(3, 4, 1280, 7301), OUT(A, 7301, 1, 1240),
+       SKIP(0), IN(A, 1, 8761, 0));
 SCRIPT(test_RFC5927_lie, PROVEN, SEND(1460), OUT(A, 7301, 1, 1460), ICMP(3, 4, 1300, 7301),
        IN(A, 1, 8761, 0, .dt = 50 * MS), SEND(1460), OUT(A, 8761, 1, 1460),
        OUT(A, 8761, 1, 1460, .dt = 300 * MS, .tol = 150 * MS), IN(A, 1, 10221, 0));
@@ -141,6 +145,22 @@ stays_short(struct script *x)
 
 SCRIPT(test_RFC4821, ACTIVE_RTT(O_MSS, 100 * MS), SEND(1460), OUT(A, 1, 1, 1460), CALL(sent_again_shorter),
        IN(A, 1, 1461, 0), STATE(ESTABLISHED), SEND(1460), CALL(stays_short), SKIP(0));
+/* IPv6 goes no lower than 1280 (the numbers are those of IPv4: 20 less). */
+static void
+never_shorter(struct script *x)
+{
+	uint64_t end = x->now_ns + 60 * SEC;
+
+	while (x->now_ns < end) {
+		script_advance(x, end);
+		for (; x->head != x->tail; x->head++)
+			script_check(x, script_peek(x, 0)->seq - x->our_iss != 1 || script_peek(x, 0)->len >= 1220,
+				     "octets of a segment", script_peek(x, 0)->len);
+	}
+}
+
+SCRIPT(test_RFC8201_black_hole, ACTIVE_RTT(O_MSS, 100 * MS), SEND(1460), OUT(A, 1, 1, 1460), CALL(never_shorter),
+       COUNTER("black_holes", 2));
 /* What is short is lost for another reason. */
 SCRIPT(test_RFC4821_short, ACTIVE_RTT(O_MSS, 100 * MS), SEND(500), OUT(A, 1, 1, 500), SKIP(10 * SEC), IN(A, 1, 501, 0),
        SEND(1460), OUT(A, 501, 1, 1460));
@@ -164,17 +184,18 @@ main(void)
 {
 	/* An MTU that the router does not tell, and one below the least: IPv4's and IPv6's own. */
 	const struct CMUnitTest v4[] = {cmocka_unit_test(test_RFC1191_plateau)},
-				v6[] = {cmocka_unit_test(test_RFC8201)};
+				v6[] = {cmocka_unit_test(test_RFC8201), cmocka_unit_test(test_RFC8201_black_hole)};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_RFC7323),        cmocka_unit_test(test_RFC7323_wrap),
-		cmocka_unit_test(test_RFC7323_active), cmocka_unit_test(test_RFC7323_rttm),
-		cmocka_unit_test(test_RFC6691),        cmocka_unit_test(test_RFC5961),
-		cmocka_unit_test(test_RFC6191),        cmocka_unit_test(test_RFC1337),
-		cmocka_unit_test(test_RFC4987),        cmocka_unit_test(test_RFC6056),
-		cmocka_unit_test(test_RFC5927),        cmocka_unit_test(test_RFC5927_proven),
-		cmocka_unit_test(test_RFC5927_lie),    cmocka_unit_test(test_RFC1191),
-		cmocka_unit_test(test_RFC4821),        cmocka_unit_test(test_RFC4821_short),
-		cmocka_unit_test(test_RFC5482),        cmocka_unit_test(test_RFC5482_progress),
+		cmocka_unit_test(test_RFC7323),          cmocka_unit_test(test_RFC7323_wrap),
+		cmocka_unit_test(test_RFC7323_active),   cmocka_unit_test(test_RFC7323_rttm),
+		cmocka_unit_test(test_RFC6691),          cmocka_unit_test(test_RFC5961),
+		cmocka_unit_test(test_RFC6191),          cmocka_unit_test(test_RFC1337),
+		cmocka_unit_test(test_RFC4987),          cmocka_unit_test(test_RFC6056),
+		cmocka_unit_test(test_RFC5927),          cmocka_unit_test(test_RFC5927_proven),
+		cmocka_unit_test(test_RFC5927_lie),      cmocka_unit_test(test_RFC5927_new_size),
+		cmocka_unit_test(test_RFC1191),          cmocka_unit_test(test_RFC4821),
+		cmocka_unit_test(test_RFC4821_short),    cmocka_unit_test(test_RFC5482),
+		cmocka_unit_test(test_RFC5482_progress),
 	};
 	int bad = wire_is_v6() ? cmocka_run_group_tests(v6, NULL, NULL) : cmocka_run_group_tests(v4, NULL, NULL);
 

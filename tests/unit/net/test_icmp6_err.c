@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "icmp6_err.h"
 
+#include "iw_addr.h"
 #include "net6_test.h"
 
 static struct rte_mempool *pool;
@@ -10,12 +11,12 @@ static struct own_table own;
 static int
 setup(void **state)
 {
-	struct iw_addr a = addr6(GLOBAL6);
+	struct iw_addr a = addr6(GLOBAL6), four = iw_addr_from_v4(0x0a000001, 0);
 
 	(void)state;
 	pool = mbufpool_create("icmp6", TEST_MAX, 0);
 	own_init(&own);
-	return !own_add(&own, &a, 64, false, 0);
+	return !own_add(&own, &four, 24, false, 0) || !own_add(&own, &a, 64, false, 0);
 }
 
 static int
@@ -26,6 +27,7 @@ teardown(void **state)
 	return 0;
 }
 
+#define MAPPED(low) "0000 0000 0000 0000 0000 ffff 0a00 " low
 #define QUOTE "60012345 05dc 06 01" GLOBAL6 FAR6 "1111 2222 33445566"
 
 /* RFC 4443 §3, RFC 8201 §4: kind of each type and code, and the names of what is not obeyed. */
@@ -65,6 +67,9 @@ test_kinds(void **state)
 		 &counters.rx_icmp_bad_quote},
 		{"01 00 0000 00000000 60012345 05dc 11 01" GLOBAL6 FAR6 "1111 2222 33445566", -1, 0,
 		 &counters.rx_icmp_not_tcp},
+		/* our IPv4 address in mapped form: IPv4's connections are none of ICMPv6's business */
+		{"01 00 0000 00000000 60012345 05dc 06 01" MAPPED("0001") MAPPED("0002") "1111 2222 33445566", -1, 0,
+		 &counters.rx_icmp_not_ours},
 		{"01 00 0000 00000000 60012345 05dc 06 01" FAR6 GLOBAL6 "1111 2222 33445566", -1, 0,
 		 &counters.rx_icmp_not_ours},
 	};

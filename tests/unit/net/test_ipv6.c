@@ -135,6 +135,7 @@ test_emit(void **state)
 		struct rte_mbuf *m = packet(pool, l4.b, l4.len);
 
 		m->ol_flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM; /* of an earlier life */
+		m->tx_offload = UINT64_MAX;
 		ipv6_emit(m, &tx, 14);
 		assert_int_equal(m->pkt_len, 72);
 		assert_memory_equal(rte_pktmbuf_mtod(m, void *), want.b, 40);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nd.h"
 
+#include <stdio.h>
+
 #include "net6_test.h"
 
 static struct rte_mempool *pool;
@@ -114,15 +116,16 @@ test_longest(void **state)
 {
 	(void)state;
 	for (int others = 28; others <= 29; others++) {
-		char message[2000] = NS(OURS6);
+		char message[2000];
+		size_t at = (size_t)snprintf(message, sizeof(message), "%s", NS(OURS6));
 		struct rte_mbuf *m;
 		struct ipv6_rx ip;
 		struct nd_rx rx;
 		struct bytes in;
 
 		for (int i = 0; i < others; i++)
-			strcat(message, "0e 01 000000000000 ");
-		strcat(message, SLLA);
+			at += (size_t)snprintf(message + at, sizeof(message) - at, "0e 01 000000000000 ");
+		snprintf(message + at, sizeof(message) - at, SLLA);
 		in = ip6_frame("", PEER6 ASKED6, 58, 255, message);
 		m = packet_crumbs(pool, in.b, in.len);
 		memset(&counters, 0, sizeof(counters));

@@ -155,6 +155,7 @@ test_verdicts(void **state)
 		{OURS PEER "0800", PEER_IP OUR_IP, 1, "0800 0000 00000000", NET_HOST, "rx_host"},
 		{ALL PEER "0800", PEER_IP "ffffffff", 17, "0000", NET_HOST, "rx_host"},
 		{ALL PEER "0800", PEER_IP "0a0000ff", 1, "0800 0000 00000000", NET_HOST, "rx_host"},
+		{ALL PEER "0800", PEER_IP "0a0000ff", 1, "0303 0000 00000000", NET_HOST, "rx_host"}, /* not TCP's */
 		{ALL PEER "0800", PEER_IP "0a0000ff", 6, TCP, NET_DROP, "rx_tcp_broadcast"},
 		{OURS PEER "0800", PEER_IP "ffffffff", 6, TCP, NET_DROP, "rx_tcp_broadcast"},
 		{ALL PEER "0800", PEER_IP OUR_IP, 6, TCP, NET_DROP, "rx_ipv4_link_broadcast"},

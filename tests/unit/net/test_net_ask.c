@@ -78,6 +78,20 @@ test_confirmation(void **state)
 	assert_int_equal(net_reach(net, &r), NET_REACH_KNOWN);
 }
 
+/* Who never said where it is cannot confirm that: the packet waits on (§7.2.5). */
+static void
+test_confirms_nothing(void **state)
+{
+	struct net_route r = route6(PEER6);
+
+	(void)state;
+	assert_int_equal(tx(&r, TCP), 0);
+	rte_pktmbuf_free(drain_one());
+	assert_int_equal(rx6(V6, PEER6 OURS6, 58, 255, NA("60", PEER6)), NET_EATEN);
+	assert_silence();
+	assert_int_equal(net_reach(net, &r), NET_REACH_ASKING);
+}
+
 /* Three questions, then it has failed. */
 static void
 test_no_answer(void **state)
@@ -238,6 +252,7 @@ main(void)
 	const struct CMUnitTest tests[] = {T6(test_solicitation_is_answered),
 					   T6(test_asked_before_use),
 					   T6(test_confirmation),
+					   T6(test_confirms_nothing),
 					   T6(test_no_answer),
 					   T6(test_moves),
 					   T6(test_override),

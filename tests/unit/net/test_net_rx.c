@@ -111,7 +111,7 @@ test_packet_too_big_goes_up(void **state)
 {
 	struct bytes b = ip6_frame(V6, PEER6 OURS6, 58, 64,
 				   "02 00 0000 00000578 60012345 05dc 06 40" OURS6 PEER6 "1111 2222 33445566");
-	struct iw_addr want = link6(PEER6);
+	struct iw_addr want = link6(PEER6), ours = link6(OURS6);
 	struct net_icmp_err err;
 	struct net_pkt pkt;
 
@@ -121,6 +121,7 @@ test_packet_too_big_goes_up(void **state)
 	assert_int_equal(err.mtu, 1400);
 	assert_int_equal(err.seq, 0x33445566);
 	assert_true(iw_addr_eq_ip(&err.remote, &want));
+	assert_true(iw_addr_eq_ip(&err.local, &ours));
 	assert_int_equal(mbufpool_in_use(pool), 0);
 }
 

@@ -53,7 +53,8 @@ static void
 test_routes(void **state)
 {
 	static const char *const refused[] = {OURS6, GLOBAL6, ANY6, ALL_NODES6, FAR6};
-	struct iw_addr gateway = addr6(PEER6), far = addr6(FAR6), elsewhere = link6(PEER6);
+	struct iw_addr gateway = addr6(PEER6), far = addr6(FAR6), elsewhere = link6(PEER6),
+		       four = iw_addr_from_v4(0x0a000001, 0);
 	struct net_route r;
 
 	(void)state;
@@ -65,7 +66,13 @@ test_routes(void **state)
 	}
 	elsewhere.scope++;
 	assert_int_equal(net_route(net, &elsewhere, &r), -IW_E_HOSTUNREACH);
+	assert_int_equal(net_route_from(net, &four, &gateway, &r), -IW_E_HOSTUNREACH); /* of two families */
 	net_own_gateway6(net, &gateway);
+	for (size_t i = 0; i + 1 < sizeof(refused) / sizeof(refused[0]); i++) { /* all but FAR6 */
+		struct iw_addr dst = addr6(refused[i]);
+
+		assert_int_equal(net_route(net, &dst, &r), -IW_E_HOSTUNREACH);
+	}
 	assert_int_equal(net_route(net, &far, &r), 0);
 	assert_int_equal(net_reach(net, &r), NET_REACH_ASKING);
 	assert_memory_equal(r.src.ip, hex(GLOBAL6).b, 16);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "../net/net6_room.h"
+#include "net6_room.h"
 
 #define A6 "fe80 0000 0000 0000 0000 0000 0000 00a1 "
 #define B6 "fe80 0000 0000 0000 0000 0000 0000 00b1 "

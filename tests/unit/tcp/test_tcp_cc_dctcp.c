@@ -63,6 +63,18 @@ test_alpha(void **state)
 	assert_true(cc.dctcp.alpha > TCP_CC_DCTCP_ONE * 99 / 100);
 }
 
+/* §3.3: the first WindowEnd is SND.UNA, so the first ACK ends the first window. */
+static void
+test_first_window(void **state)
+{
+	struct tcp_cc cc = avoiding(20 * MSS);
+	uint32_t una = 0xffff0000u;
+
+	(void)state;
+	window(&cc, &una, 1, 0);
+	assert_int_equal(cc.dctcp.alpha, TCP_CC_DCTCP_ONE * 15 / 16);
+}
+
 /* Step 9: by alpha / 2; loss by half, whatever alpha is (§3.5). */
 static void
 test_reaction(void **state)
@@ -103,6 +115,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alpha),
+		cmocka_unit_test(test_first_window),
 		cmocka_unit_test(test_reaction),
 		cmocka_unit_test(test_growth),
 	};

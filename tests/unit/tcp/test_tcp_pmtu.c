@@ -238,6 +238,36 @@ test_black_hole_again(void **state)
 	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1240);
 	script_wait(&x, 12 * IW_SEC);
 	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
+	assert_int_equal(script_conn(&x)->mtu_retries, 2);
+	/* no longer apart than that */
+	script_send(&x, 1460, 1460);
+	script_wait(&x, 2200 * IW_MS);
+	script_skip(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 2921, 0);
+	script_wait(&x, 700 * IW_SEC);
+	assert_int_equal(script_conn(&x)->mtu_retries, 2);
+	script_fini(&x);
+}
+
+/* A router has told, then segments vanish: what the router said holds as long as it would have. */
+static void
+test_black_hole_behind_too_big(void **state)
+{
+	struct script x;
+
+	script_init(&x);
+	script_established(&x);
+	script_send(&x, 0, 1460);
+	script_skip(&x);
+	icmp(&x, NET_ICMP_TOOBIG, x.our_iss + 1, 1400);
+	script_wait(&x, 3 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1240);
+	script_skip(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 1461, 0);
+	script_wait(&x, 100 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1240);
+	script_wait(&x, 600 * IW_SEC);
+	assert_int_equal(tcp_tx_grant(HOST(x), x.conn).emss, 1460);
 	script_fini(&x);
 }
 
@@ -248,7 +278,7 @@ main(void)
 		cmocka_unit_test(test_T32_hard_and_soft),      cmocka_unit_test(test_T32_too_big),
 		cmocka_unit_test(test_T32_plateaus_and_floor), cmocka_unit_test(test_T32_forged_too_big),
 		cmocka_unit_test(test_T32_raised_again),       cmocka_unit_test(test_black_hole),
-		cmocka_unit_test(test_black_hole_again),
+		cmocka_unit_test(test_black_hole_again),       cmocka_unit_test(test_black_hole_behind_too_big),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

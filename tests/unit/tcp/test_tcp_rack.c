@@ -199,6 +199,9 @@ test_window_adapts(void **state)
 	assert_true(tcp_rack_reo_wnd(&rack, &rtt, true, 0) == 10 * IW_MS); /* SRTT */
 	for (uint32_t i = 0; i < 15; i++)
 		tcp_rack_recovered(&rack);
+	tcp_rack_round(&rack, 600, 700, true); /* 16 more from here */
+	for (uint32_t i = 0; i < 15; i++)
+		tcp_rack_recovered(&rack);
 	assert_true(tcp_rack_reo_wnd(&rack, &rtt, true, 0) == 10 * IW_MS);
 	tcp_rack_recovered(&rack);
 	assert_true(tcp_rack_reo_wnd(&rack, &rtt, true, 0) == 2500 * IW_US);

@@ -194,6 +194,31 @@ test_no_probe(void **state)
 	script_fini(&x);
 }
 
+/* §7.2: a PTO beyond the RTO is not waited for: the probe takes the timeout's place. */
+static void
+test_not_later_than_the_rto(void **state)
+{
+	struct script x;
+	struct tcp_rtt *rtt;
+
+	open_flight(&x, 5);
+	ack(&x, 5, 0, 0);
+	script_skip(&x);
+	rtt = &script_conn(&x)->fl->rtt;
+	rtt->srtt_ns = IW_SEC;
+	rtt->rto_ns = 1100 * IW_MS;
+	for (uint32_t i = 5; i < 7; i++)
+		script_send(&x, i * SEG, SEG);
+	script_skip(&x);
+	script_wait(&x, 1090 * IW_MS);
+	script_expect_silence(&x);
+	script_wait(&x, 20 * IW_MS);
+	assert_int_equal(script_out(&x).seq, at(&x, 6));
+	assert_int_equal(script_counter(&x, "tcp.tlp_probes"), 1);
+	assert_int_equal(script_counter(&x, "tcp.rto"), 0);
+	script_fini(&x);
+}
+
 int
 main(void)
 {
@@ -204,6 +229,7 @@ main(void)
 		cmocka_unit_test(test_probe_with_new_data),
 		cmocka_unit_test(test_repair_is_paid_for),
 		cmocka_unit_test(test_no_probe),
+		cmocka_unit_test(test_not_later_than_the_rto),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
