@@ -95,7 +95,7 @@ one_local_failure(bool p2p, bool markers, uint32_t delay_us)
 	assert_int_equal(r.len, markers ? 32 : 28);
 	at = r.in + (markers ? 4 : 0);
 	assert_memory_equal(at, fpdu, 24);
-	assert_int_equal(mpa_hdr_crc_parse(at + 24), /* of the marker, too */
+	assert_int_equal(fpdu_hdr_crc_parse(at + 24), /* of the marker, too */
 			 iw_crc32c_final(iw_crc32c_scalar(IW_CRC32C_INIT, r.in, r.len - 4)));
 	assert_true(r.bits & TCP_READY_FIN);
 	assert_false(r.bits & TCP_READY_RST);
