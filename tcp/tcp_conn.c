@@ -5,6 +5,7 @@
 #include <iwarp/err.h>
 
 #include "iw_addr.h"
+#include "len.h"
 #include "tcp_ecn.h"
 #include "tcp_flight.h"
 #include "tcp_isn.h"
@@ -13,8 +14,6 @@
 #include "tcp_pvt.h"
 #include "tcp_timer.h"
 
-#define MSS_DEFAULT_V4 536 /* RFC 9293 MUST-15 */
-#define MSS_DEFAULT_V6 1220
 #define WND_UNSCALED_MAX 65535u
 
 /* Everything that does not depend on the peer's SYN. */
@@ -384,11 +383,9 @@ tcp_conn_set_mtu(struct tcp_conn *c, uint32_t mtu)
 void
 tcp_conn_take_syn(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
-	uint32_t mss = iw_addr_is_v4(tcp_conn_remote(c)) ? MSS_DEFAULT_V4 : MSS_DEFAULT_V6;
+	uint32_t mss = tcp_hdr_mss(seg, iw_addr_is_v4(tcp_conn_remote(c)));
 
-	if (seg->has_mss)
-		mss = seg->mss < TCP_MSS_MIN ? TCP_MSS_MIN : seg->mss;
-	c->peer_mss = (uint16_t)mss;
+	c->peer_mss = (uint16_t)iw_len_max(mss, TCP_MSS_MIN);
 	c->irs = seg->seq;
 	c->last_ack_sent = seg->seq + 1;
 	tcp_rxq_init(&c->rxq, seg->seq + 1);

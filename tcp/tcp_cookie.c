@@ -17,7 +17,8 @@
 #define ECN_FLAGS (TCP_ECE | TCP_CWR)
 
 /* Rounded down to one of these. */
-static const uint16_t mss_table[1u << MSS_BITS] = {TCP_MSS_MIN, 536, 1220, 1360, 1440, 1460, 4036, 8940};
+static const uint16_t mss_table[1u << MSS_BITS] = {TCP_MSS_MIN, TCP_HDR_MSS_V4, TCP_HDR_MSS_V6, 1360,
+						   1440,        1460,           4036,           8940};
 
 static uint32_t
 hash(const struct iw_env *env, const struct tcp_tuple *t, uint32_t irs, uint64_t slot, uint32_t mss, uint32_t opts)
@@ -32,13 +33,11 @@ hash(const struct iw_env *env, const struct tcp_tuple *t, uint32_t irs, uint64_t
 }
 
 static uint32_t
-mss_index(const struct tcp_seg *syn)
+mss_index(const struct tcp_seg *syn, bool v4)
 {
-	uint32_t i = (1u << MSS_BITS) - 1;
+	uint32_t i = (1u << MSS_BITS) - 1, mss = tcp_hdr_mss(syn, v4);
 
-	if (!syn->has_mss)
-		return 1; /* RFC 9293 MUST-15 */
-	while (i > 0 && mss_table[i] > syn->mss)
+	while (i > 0 && mss_table[i] > mss)
 		i--;
 	return i;
 }
@@ -69,7 +68,7 @@ tcp_cookie_make(const struct iw_env *env, const struct tcp_tuple *t, const struc
 		uint32_t *tsval)
 {
 	uint64_t slot = now_ns / TCP_COOKIE_SLOT_NS;
-	uint32_t mss = mss_index(syn), opts = options_of(syn), clock = *tsval;
+	uint32_t mss = mss_index(syn, tcp_tuple_is_v4(t)), opts = options_of(syn), clock = *tsval;
 
 	if (opts != OPT_NO_TS) {
 		*tsval = (clock & ~OPT_MASK) | opts;

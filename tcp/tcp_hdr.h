@@ -11,9 +11,11 @@
 
 #define TCP_HDR_MIN 20
 #define TCP_HDR_MAX 60
-#define TCP_HDR_TS_LEN 12 /* what the timestamp option costs each segment: NOP NOP TS */
-#define TCP_WS_MAX 14     /* RFC 7323 §2.3 */
-#define TCP_SACK_MAX 4    /* blocks in one segment (3 beside timestamps) */
+#define TCP_HDR_TS_LEN 12  /* what the timestamp option costs each segment: NOP NOP TS */
+#define TCP_WS_MAX 14      /* RFC 7323 §2.3 */
+#define TCP_SACK_MAX 4     /* blocks in one segment (3 beside timestamps) */
+#define TCP_HDR_MSS_V4 536 /* of a SYN without the option (RFC 9293 MUST-15) */
+#define TCP_HDR_MSS_V6 1220
 
 enum tcp_flag {
 	TCP_FIN = 1 << 0,
@@ -93,6 +95,15 @@ static inline uint32_t
 tcp_hdr_seg_len(const struct tcp_seg *seg)
 {
 	return seg->len + ((seg->flags & TCP_SYN) != 0) + ((seg->flags & TCP_FIN) != 0);
+}
+
+/* The MSS that a SYN tells, with the option or without it. */
+static inline uint32_t
+tcp_hdr_mss(const struct tcp_seg *syn, bool v4)
+{
+	if (syn->has_mss)
+		return syn->mss;
+	return v4 ? TCP_HDR_MSS_V4 : TCP_HDR_MSS_V6;
 }
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "iw_addr.h"
+
 struct tcp_tuple {
 	uint8_t local_ip[16], remote_ip[16]; /* IPv4 in its mapped form */
 	uint16_t local_port, remote_port;    /* host order */
@@ -25,6 +27,12 @@ tcp_tuple_of(const struct iw_addr *local, const struct iw_addr *remote)
 	t.local_port = local->port;
 	t.remote_port = remote->port;
 	return t;
+}
+
+static inline bool
+tcp_tuple_is_v4(const struct tcp_tuple *t)
+{
+	return memcmp(t->remote_ip, IW_ADDR_MAPPED, IW_ADDR_MAPPED_LEN) == 0;
 }
 
 static inline bool

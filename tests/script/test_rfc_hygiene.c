@@ -68,6 +68,16 @@ strangers(struct script *x)
 SCRIPT(test_RFC4987, LISTEN, CALL(strangers), IN(S, 0, 0, 0, .opt = O_MSS), OUT(S | A, 0, 1, 0),
        IN(A, 1, 1, 100, .dt = 20 * MS), OUT(A, 1, 101, 0), STATE(ESTABLISHED), GOT(100), SKIP(400 * SEC), COUNT(1));
 
+/* RFC 9293 MUST-15: a SYN without the option, with a record of it and when only a cookie remembers. */
+#define NO_MSS(octets) PASSIVE(0), SEND(1460), OUT(A, 1, 1, octets), SKIP(0)
+#define NO_MSS_COOKIE(octets)                                                                                    \
+	LISTEN, CALL(strangers), IN(S, 0, 0, 0), OUT(S | A, 0, 1, 0), IN(A, 1, 1, 0, .dt = 20 * MS), SEND(1460), \
+		OUT(A, 1, 1, octets), SKIP(0)
+SCRIPT(test_MUST15, NO_MSS(536));
+SCRIPT(test_MUST15_cookie, NO_MSS_COOKIE(536));
+SCRIPT(test_MUST15_v6, NO_MSS(1220));
+SCRIPT(test_MUST15_cookie_v6, NO_MSS_COOKIE(1220));
+
 /* RFC 6056 §3.2: the range is wide, the choice random. */
 static void
 spread(struct script *x)
@@ -182,9 +192,11 @@ SCRIPT(test_RFC5482_progress, CALL(ten_seconds), ACTIVE_RTT(O_MSS, 100 * MS), SE
 int
 main(void)
 {
-	/* An MTU that the router does not tell, and one below the least: IPv4's and IPv6's own. */
-	const struct CMUnitTest v4[] = {cmocka_unit_test(test_RFC1191_plateau)},
-				v6[] = {cmocka_unit_test(test_RFC8201), cmocka_unit_test(test_RFC8201_black_hole)};
+	/* An MTU that the router does not tell, one below the least, an MSS that is not told: IPv4's and IPv6's own. */
+	const struct CMUnitTest v4[] = {cmocka_unit_test(test_RFC1191_plateau), cmocka_unit_test(test_MUST15),
+					cmocka_unit_test(test_MUST15_cookie)},
+				v6[] = {cmocka_unit_test(test_RFC8201), cmocka_unit_test(test_RFC8201_black_hole),
+					cmocka_unit_test(test_MUST15_v6), cmocka_unit_test(test_MUST15_cookie_v6)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_RFC7323),          cmocka_unit_test(test_RFC7323_wrap),
 		cmocka_unit_test(test_RFC7323_active),   cmocka_unit_test(test_RFC7323_rttm),

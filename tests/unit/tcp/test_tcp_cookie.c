@@ -79,13 +79,18 @@ test_T24_round_trip(void **state)
 static void
 test_without_mss(void **state)
 {
-	struct tcp_tuple t = tuple(0);
-	struct tcp_seg syn = {.flags = TCP_SYN, .seq = 5}, ack, got;
-	uint32_t tsval = 0, isn = tcp_cookie_make(&env, &t, &syn, NOW, &tsval);
+	struct iw_addr v6[2] = {{.ip = {0xfd, [15] = 1}, .port = 4420}, {.ip = {0xfd, [15] = 2}, .port = 1024}};
+	struct tcp_tuple t[2] = {tuple(0), tcp_tuple_of(&v6[0], &v6[1])};
+	static const uint16_t mss[2] = {536, 1220}; /* RFC 9293 MUST-15 */
 
-	ack = answer(&syn, isn, 0);
-	assert_true(tcp_cookie_take(&env, &t, &ack, NOW, &got));
-	assert_int_equal(got.mss, 536); /* RFC 9293 MUST-15 */
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tcp_seg syn = {.flags = TCP_SYN, .seq = 5}, ack, got;
+		uint32_t tsval = 0, isn = tcp_cookie_make(&env, &t[i], &syn, NOW, &tsval);
+
+		ack = answer(&syn, isn, 0);
+		assert_true(tcp_cookie_take(&env, &t[i], &ack, NOW, &got));
+		assert_int_equal(got.mss, mss[i]);
+	}
 }
 
 /* Good in its slot and the next one. */
