@@ -42,16 +42,19 @@ is_duplicate(const struct tcp_conn *c, const struct tcp_seg *seg)
 	       c->fl->txq.sent_recs > 0 && (uint32_t)seg->wnd << c->snd_wscale == c->snd_wnd;
 }
 
-/* The time that an echoed timestamp tells, as the end of its tick; IW_NEVER: it tells nothing. */
+/* The time that an echoed timestamp tells, as the end of its tick; IW_NEVER: it tells nothing, for it was never sent,
+ * or not with anything that is on its way: it is older than that.  Asked before records are freed. */
 static uint64_t
 echoed_ns(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
 	uint64_t ticks = (uint32_t)(tcp_isn_tsval(now_ns, c->ts_offset) - seg->tsecr);
-	uint64_t tick_begin = now_ns - now_ns % IW_MS;
+	uint64_t tick_begin = now_ns - now_ns % IW_MS, echoed;
+	const struct tcp_txq_rec *first = tcp_txq_first(&c->fl->txq);
 
-	if (!seg->has_ts || !seg->tsecr || ticks > TCP_RTO_MAX_NS / IW_MS || ticks * IW_MS > tick_begin)
+	if (!seg->has_ts || !seg->tsecr || !first || ticks * IW_MS > tick_begin)
 		return IW_NEVER;
-	return tick_begin - ticks * IW_MS + IW_MS - 1;
+	echoed = tick_begin - ticks * IW_MS + IW_MS - 1;
+	return echoed < first->first_ns ? IW_NEVER : echoed;
 }
 
 /* The most that may have passed since that tick began; IW_NEVER: nothing is known. */
@@ -65,9 +68,9 @@ since_tick(uint64_t echoed, uint64_t now_ns)
  * a bound for the others: a record sent once may be reported late because the reports before were lost.  Returns the
  * sample, 0: none. */
 static uint64_t
-sample_rtt(struct tcp_conn *c, const struct tcp_seg *seg, const struct tcp_txq_delta *d, uint64_t now_ns)
+sample_rtt(struct tcp_conn *c, uint64_t echoed, const struct tcp_txq_delta *d, uint64_t now_ns)
 {
-	uint64_t echoed = echoed_ns(c, seg, now_ns), rtt = 0;
+	uint64_t rtt = 0;
 
 	if (d->has_rtt)
 		rtt = iw_time_min(now_ns - d->rtt_sent_ns, since_tick(echoed, now_ns));
@@ -83,11 +86,11 @@ sample_rtt(struct tcp_conn *c, const struct tcp_seg *seg, const struct tcp_txq_d
 
 /* When a retransmission must have left to be what this ACK answers (RFC 8985 §6.2). */
 static uint64_t
-rexmit_limit(const struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
+rexmit_limit(const struct tcp_conn *c, uint64_t echoed, uint64_t now_ns)
 {
 	uint64_t min = tcp_rtt_min(&c->fl->rtt);
 
-	return iw_time_min(min < now_ns ? now_ns - min : now_ns, echoed_ns(c, seg, now_ns));
+	return iw_time_min(min < now_ns ? now_ns - min : now_ns, echoed);
 }
 
 /* Records: the cumulative part, then the blocks. */
@@ -128,14 +131,15 @@ gather(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t 
 				   .sacks = seg->n_sack > 0,
 				   .ece = (seg->flags & TCP_ECE) && tcp_conn_has(c, TCP_CONN_ECN),
 				   .ece_is_news = tcp_ecn_reacts(c, seg)};
+	uint64_t echoed = echoed_ns(c, seg, now_ns);
 	struct tcp_sack_result sack;
 
 	update_window(tcp, c, seg, now_ns);
-	f.delta.rexmit_limit_ns = rexmit_limit(c, seg, now_ns);
+	f.delta.rexmit_limit_ns = rexmit_limit(c, echoed, now_ns);
 	sack = account(tcp, c, seg, &f.delta);
 	f.dsack = sack.dsack;
 	f.dsack_block = sack.dsack_block;
-	f.rtt_ns = sample_rtt(c, seg, &f.delta, now_ns);
+	f.rtt_ns = sample_rtt(c, echoed, &f.delta, now_ns);
 	f.has_new = tcp_tx_has_new(c);
 	return f;
 }
@@ -170,7 +174,8 @@ void
 tcp_ack_syn(struct tcp *tcp, struct tcp_conn *c, const struct tcp_seg *seg, uint64_t now_ns)
 {
 	struct tcp_txq_delta d = {.rexmit_limit_ns = now_ns};
+	uint64_t echoed = echoed_ns(c, seg, now_ns);
 
 	account(tcp, c, seg, &d);
-	sample_rtt(c, seg, &d, now_ns);
+	sample_rtt(c, echoed, &d, now_ns);
 }

@@ -240,8 +240,8 @@ tcp_conn_resume(struct tcp *tcp, struct tcp_conn *c, const struct tcp_syn_ack *s
 	rec = tcp_txq_first(&c->fl->txq);
 	if (!rec)
 		return false;
-	tcp_txq_sent(&c->fl->txq, rec, sent->sent_ns ? sent->sent_ns : now_ns);
-	if (!sent->sent_ns) /* only an echoed timestamp may tell the RTT */
+	tcp_txq_sent(&c->fl->txq, rec, sent->sent_ns);
+	if (!sent->sent_ns) /* at some time before: only an echoed timestamp may tell the RTT */
 		tcp_txq_sent(&c->fl->txq, rec, now_ns);
 	c->snd_nxt = sent->iss + 1;
 	return true;

@@ -86,6 +86,44 @@ test_rtt_samples(void **state)
 	}
 }
 
+/* RFC 7323 §4.1: only the echo of something that is on its way is a sample.  Sent, sent again after 200 ms, the ACK
+ * comes after 350 ms. */
+static void
+test_echoes_that_tell_nothing(void **state)
+{
+	static const struct {
+		int64_t echo_ms; /* from the first transmission */
+		bool zero;       /* that is when our clock stood at 0 */
+		uint64_t latest_ms;
+	} rows[] = {{0, false, 350},  {1, false, 349},     {350, false, 1},        {-1, false, 30},
+		    {-20, false, 30}, {-1000, false, 30},  {-2000, false, 30},     {-100000, false, 30},
+		    {360, false, 30}, {100000, false, 30}, {INT32_MIN, false, 30}, {0, true, 30}};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tcp_seg ack;
+		struct script x;
+
+		script_init(&x);
+		x.ts = true;
+		script_open(&x, NULL);
+		x.sim.now_ns += 30 * IW_MS;
+		script_syn_ack(&x);
+		script_skip(&x);
+		x.sim.now_ns += IW_MS - x.sim.now_ns % IW_MS;
+		if (rows[i].zero)
+			script_conn(&x)->ts_offset = 0u - (uint32_t)(x.sim.now_ns / IW_MS);
+		script_send(&x, 0, 100);
+		ack = script_seg(&x, TCP_ACK, x.seq, x.our_iss + 101);
+		ack.tsecr = script_out(&x).tsval + (uint32_t)rows[i].echo_ms;
+		script_wait(&x, 350 * IW_MS);
+		assert_int_equal(script_conn(&x)->retransmits, 1);
+		script_in_seg(&x, &ack, 0);
+		assert_int_equal(script_conn(&x)->fl->rtt.latest_ns / IW_MS, rows[i].latest_ms);
+		script_fini(&x);
+	}
+}
+
 /* An ACK inside a record keeps it (design D21); the records before it go. */
 static void
 test_partial_ack_keeps_record(void **state)
@@ -150,9 +188,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_window_update_order), cmocka_unit_test(test_T8_window_scale),
-		cmocka_unit_test(test_rtt_samples),         cmocka_unit_test(test_partial_ack_keeps_record),
-		cmocka_unit_test(test_fin_acked),           cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_window_update_order),
+		cmocka_unit_test(test_T8_window_scale),
+		cmocka_unit_test(test_rtt_samples),
+		cmocka_unit_test(test_partial_ack_keeps_record),
+		cmocka_unit_test(test_fin_acked),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_echoes_that_tell_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
