@@ -421,16 +421,17 @@ send_data(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uin
 static enum turn
 take_turn(struct tcp *tcp, struct tcp_conn *c, uint32_t max, uint32_t *made, uint64_t now_ns)
 {
-	enum turn turn = tcp_conn_retry_fin(tcp, c) ? TURN_IDLE : TURN_NO_MBUF, then;
+	bool fin_waits = !tcp_conn_retry_fin(tcp, c);
+	enum turn turn = TURN_IDLE, then;
 
-	if (turn == TURN_IDLE && c->fl)
+	if (c->fl) /* what is before the FIN: its ACK may give back the record that the FIN waits for */
 		turn = send_data(tcp, c, max, made, now_ns);
-	else
-		tcp_timer_update(tcp, c, false, now_ns);
 	if (turn == TURN_MORE)
 		return turn;
 	then = send_ack(tcp, c, max, made, now_ns);
-	return turn == TURN_IDLE ? then : turn;
+	if (turn == TURN_IDLE)
+		turn = then;
+	return turn == TURN_IDLE && fin_waits ? TURN_NO_MBUF : turn;
 }
 
 /* ---- emit ---- */
@@ -485,8 +486,6 @@ tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns)
 		enum turn turn = take_turn(tcp, c, limit, &n, now_ns);
 
 		made += n;
-		if (turn == TURN_IDLE && tcp_conn_has(c, TCP_CONN_CLOSE_WANTED) && c->state > TCP_ESTABLISHED)
-			turn = TURN_NO_MBUF; /* nor a record for its FIN */
 		if (turn == TURN_IDLE)
 			continue;
 		if (turn == TURN_UNHEARD && !iw_list_linked(&c->wait_link)) {

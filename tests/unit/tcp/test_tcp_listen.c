@@ -181,7 +181,7 @@ test_T2_syn_again(void **state)
 }
 
 /* RFC 6298 §2: the handshake tells the RTT, also without timestamps; Karn: not when the SYN-ACK left twice, because
- * nothing came back or because the peer's SYN came again. */
+ * nothing came back or because the peer's SYN came again, unless a timestamp tells which one is answered. */
 static void
 test_rtt_of_the_handshake(void **state)
 {
@@ -189,23 +189,30 @@ test_rtt_of_the_handshake(void **state)
 		bool syn_again;
 		uint64_t wait_ns; /* before the ACK */
 		uint64_t srtt_ms;
-	} rows[] = {
-		{false, 30 * IW_MS, 30}, {false, 900 * IW_MS, 900}, {true, 30 * IW_MS, 0}, {false, 1100 * IW_MS, 0}};
+		bool ts;
+	} rows[] = {{false, 30 * IW_MS, 30, false},
+		    {false, 900 * IW_MS, 900, false},
+		    {true, 30 * IW_MS, 0, false},
+		    {false, 1100 * IW_MS, 0, false},
+		    {true, 30 * IW_MS, 30, true}};
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tcp_seg sent, ack;
 		struct tcp_info info;
 		struct script x;
-		uint32_t ack;
 
 		script_init(&x);
+		x.ts = rows[i].ts;
 		script_listen(&x, 4);
 		script_syn(&x);
-		ack = script_out(&x).seq + 1;
+		sent = script_out(&x);
 		if (rows[i].syn_again)
 			script_syn(&x);
 		script_wait(&x, rows[i].wait_ns);
-		script_in(&x, TCP_ACK, x.seq, ack, 0);
+		ack = script_seg(&x, TCP_ACK, x.seq, sent.seq + 1);
+		ack.tsecr = sent.tsval;
+		script_in_seg(&x, &ack, 0);
 		script_poll(&x);
 		assert_true(x.bits & TCP_READY_UP);
 		assert_true(tcp_conn_info(HOST(x), x.conn, &info));

@@ -97,6 +97,37 @@ test_records_run_out(void **state)
 	script_fini(&x);
 }
 
+/* T36: no record for the FIN: what is before it is sent, and sent again, all the same.  Its last ACK is not one of the
+ * FIN, which follows with the record that this gives back. */
+static void
+test_T36_fin_without_record(void **state)
+{
+	struct tcp_txq_pool *pool;
+	struct script x;
+
+	(void)state;
+	script_init(&x);
+	script_established(&x);
+	pool = &HOST(x)->txq_pool;
+	script_send(&x, 0, 100);
+	pool->max = pool->fresh;
+	while (iw_list_pop(&pool->free))
+		;
+	script_close(&x);
+	assert_int_equal(script_state(&x), TCP_FIN_WAIT_1);
+	assert_int_equal(x.out[x.n - 1].len, 100);
+	script_wait(&x, 300 * IW_MS);
+	assert_int_equal(script_expect(&x, TCP_ACK, x.our_iss + 1, x.seq).len, 100);
+	script_expect_silence(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 101, 0);
+	assert_int_equal(script_state(&x), TCP_FIN_WAIT_1);
+	script_wait(&x, 3 * IW_MS);
+	script_expect(&x, TCP_FIN | TCP_ACK, x.our_iss + 101, x.seq);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 102, 0);
+	assert_int_equal(script_state(&x), TCP_FIN_WAIT_2);
+	script_fini(&x);
+}
+
 /* X3: a peer that withholds its ACKs has at most as many records as it leaves to all others. */
 static void
 test_X3_withheld_acks_leave_records(void **state)
@@ -348,6 +379,7 @@ main(void)
 		cmocka_unit_test(test_grant_counts_exactly),
 		cmocka_unit_test(test_append_refused),
 		cmocka_unit_test(test_records_run_out),
+		cmocka_unit_test(test_T36_fin_without_record),
 		cmocka_unit_test(test_X3_withheld_acks_leave_records),
 		cmocka_unit_test(test_records_and_fin),
 		cmocka_unit_test(test_long_record_is_cut),
