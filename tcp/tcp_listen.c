@@ -231,20 +231,13 @@ open_passive(struct tcp *tcp, uint32_t listener, const struct ends *e, const str
 }
 
 static struct tcp_conn *
-complete(struct tcp *tcp, struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
+complete(struct tcp *tcp, uint32_t listener, struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx,
+	 uint32_t timewait)
 {
-	uint32_t listener = find(tcp, rx->pkt, &rx->seg);
 	struct tcp_seg syn = tcp_syn_seg(rec);
 	struct tcp_syn_ack sent = {&syn, rec->iss, tcp_syn_sent_ns(&tcp->syn, rec, rx->now_ns)};
-	struct tcp_conn *c;
+	struct tcp_conn *c = open_passive(tcp, listener, e, &sent, timewait, rx->now_ns);
 
-	if (!listener) {
-		tcp_syn_del(&tcp->syn, rec);
-		tcp->n.rx_nobody++;
-		tcp_out_refuse(tcp, rx->pkt, &rx->seg, rx->now_ns);
-		return NULL;
-	}
-	c = open_passive(tcp, listener, e, &sent, timewait, rx->now_ns);
 	if (!c) /* the record stays: the SYN-ACK and its answer come again */
 		return NULL;
 	if (tcp_syn_retries(rec))
@@ -274,11 +267,12 @@ challenge(struct tcp *tcp, const struct tcp_syn_rec *rec, const struct ends *e, 
 
 /* A segment for a record. */
 static struct tcp_conn *
-rx_rec(struct tcp *tcp, struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx, uint32_t timewait)
+rx_rec(struct tcp *tcp, uint32_t listener, struct tcp_syn_rec *rec, const struct ends *e, const struct tcp_rx_seg *rx,
+       uint32_t timewait)
 {
 	switch (tcp_syn_check(rec, &rx->seg, tcp_out_first_window(tcp))) {
 	case TCP_SYN_TAKE:
-		return complete(tcp, rec, e, rx, timewait);
+		return complete(tcp, listener, rec, e, rx, timewait);
 	case TCP_SYN_REPEAT:
 		tcp->n.rx_dup++;
 		send_rec(tcp, e, rec, rx->now_ns);
@@ -350,13 +344,16 @@ tcp_listen_rx(struct tcp *tcp, const struct tcp_rx_seg *rx, uint32_t timewait, u
 {
 	struct ends e = ends_of(rx);
 	struct tcp_syn_rec *rec = tcp_syn_find(&tcp->syn, &e.tuple);
-	uint32_t listener;
+	uint32_t listener = find(tcp, rx->pkt, &rx->seg);
 
-	if (rec)
-		return rx_rec(tcp, rec, &e, rx, timewait);
-	listener = find(tcp, rx->pkt, &rx->seg);
+	if (listener && rec)
+		return rx_rec(tcp, listener, rec, &e, rx, timewait);
 	if (listener)
 		return rx_listen(tcp, listener, &e, rx, timewait, isn_after);
+	if (rec) { /* its listener has gone */
+		tcp->n.syn_expired++;
+		tcp_syn_del(&tcp->syn, rec);
+	}
 	if (rx->seg.flags & TCP_RST) {
 		tcp->n.rx_nobody_rst++;
 		return NULL;

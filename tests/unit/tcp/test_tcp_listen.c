@@ -322,6 +322,38 @@ test_unlisten(void **state)
 	script_fini(&x);
 }
 
+/* Handshakes of a listener that has gone: no SYN-ACK any more, neither by time nor to the SYN that comes again. */
+static void
+test_unlisten_half_open(void **state)
+{
+	static const struct {
+		uint8_t flags, answer; /* of the segment that comes; 0: none */
+	} rows[] = {
+		{TCP_SYN, TCP_RST | TCP_ACK}, {TCP_ACK, TCP_RST}, {TCP_ACK | TCP_FIN, TCP_RST}, {TCP_RST, 0}, {0, 0}};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct script x;
+
+		script_init(&x);
+		script_listen(&x, 4);
+		script_syn(&x);
+		assert_int_equal(script_out(&x).flags, TCP_SYN | TCP_ACK);
+		tcp_unlisten(HOST(x), x.listener, x.sim.now_ns);
+		if (rows[i].flags) {
+			script_in(&x, rows[i].flags, SCRIPT_ISS + !(rows[i].flags & TCP_SYN), x.ack, 0);
+			assert_int_equal(tcp_syn_count(HOST(x)), 0);
+		}
+		if (rows[i].answer)
+			assert_int_equal(script_out(&x).flags, rows[i].answer);
+		script_wait(&x, 100 * IW_SEC);
+		script_expect_silence(&x);
+		assert_int_equal(tcp_syn_count(HOST(x)), 0);
+		assert_int_equal(script_counter(&x, "tcp.syn_expired"), 1);
+		script_fini(&x);
+	}
+}
+
 /* A new SYN for a TIME_WAIT record was an old duplicate: the RST brings the record back (RFC 9293 MAY-2). */
 static void
 test_T22_old_duplicate_syn(void **state)
@@ -373,6 +405,7 @@ main(void)
 		cmocka_unit_test(test_T22_two_syns_in_one_burst),
 		cmocka_unit_test(test_up_with_data),
 		cmocka_unit_test(test_unlisten),
+		cmocka_unit_test(test_unlisten_half_open),
 		cmocka_unit_test(test_T22_old_duplicate_syn),
 	};
 
