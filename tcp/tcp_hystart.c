@@ -67,10 +67,8 @@ check_delay(struct tcp_cc_hystart_state *h)
 static void
 check_baseline(struct tcp_cc_hystart_state *h)
 {
-	if (h->now_ns >= h->base_ns)
-		return;
-	h->base_ns = IW_NEVER;
-	h->css_rounds = 0;
+	if (h->now_ns < h->base_ns)
+		h->css_rounds = 0;
 }
 
 bool
