@@ -223,10 +223,12 @@ SCRIPT(test_T32_syn, OPEN, OUT(S, 0, 0, 0), ICMP(3, 3, 0, 7), ICMP(3, 0, 0, 0), 
 /* A SYN is too long for no path. */
 SCRIPT(test_T32_syn_too_big, OPEN, OUT(S, 0, 0, 0), ICMP(3, 4, 1300, 0), IN(S | A, 0, 1, 0, .opt = O_MSS),
        OUT(A, 1, 1, 0), SEND(1460), OUT(A, 1, 1, 1460));
-/* Path MTU: sent again in smaller pieces; absurd, larger or forged values change nothing. */
+/* Path MTU: sent again in smaller pieces; absurd, larger or forged values change nothing: quoted must be an octet from
+ * SND.UNA on, before SND.NXT. */
 SCRIPT(test_T32_pmtu, PASSIVE(O_MSS), SEND(1460), OUT(A, 1, 1, 1460), ICMP(3, 4, 1300, 100000), ICMP(3, 4, 1500, 1),
-       ICMP(3, 4, 9000, 1), QUIET(100 * MS), ICMP(3, 4, 1300, 1), OUT(A, 1, 1, 1260), OUT(A, 1261, 1, 200),
-       IN(A, 1, 1461, 0), SEND(1460), OUT(A, 1461, 1, 1260), OUT(A, 2721, 1, 200), IN(A, 1, 2921, 0));
+       ICMP(3, 4, 9000, 1), ICMP(3, 4, 1300, 0), ICMP(3, 4, 1300, 1461), QUIET(100 * MS), COUNTER("icmp_ignored", 5),
+       COUNTER("icmp_pmtu", 0), ICMP(3, 4, 1300, 1), OUT(A, 1, 1, 1260), OUT(A, 1261, 1, 200), IN(A, 1, 1461, 0),
+       SEND(1460), OUT(A, 1461, 1, 1260), OUT(A, 2721, 1, 200), IN(A, 1, 2921, 0));
 
 static void
 no_tiny_segments(struct script *x)
