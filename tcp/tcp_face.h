@@ -46,7 +46,7 @@ struct tcp_params {
 /* Of one connection; zero is the default of each field. */
 struct tcp_attr {
 	uint64_t syn_timeout_ns;    /* 0: by 7 retries */
-	uint64_t user_timeout_ns;   /* 0: 100 s */
+	uint64_t user_timeout_ns;   /* of data and of probes; 0: 100 s */
 	uint64_t keepalive_ns;      /* 0: off; silence before the first probe (RFC 9293 §3.8.4) */
 	uint32_t keepalive_step_ms; /* between probes; 0: a quarter of it, 1 s to 75 s */
 	uint8_t keepalive_probes;   /* unanswered ones before the end; 0: 9 */

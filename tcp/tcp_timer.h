@@ -12,8 +12,9 @@
  *   TCP_TIMER_USER       nothing new was acknowledged for user_timeout (R2, 100 s) although something waits for it;
  *                        before ESTABLISHED: syn_timeout, if the user set one.  An answer at zero window counts.
  *   TCP_TIMER_KEEPALIVE  off unless asked for: nothing was heard for keepalive_ns and nothing is in flight; then a
- *                        probe every keepalive_step_ns (a quarter of that, 1 s to 75 s), and the end after 9 (or
- *                        keepalive_probes) unanswered ones.
+ *                        probe every keepalive_step_ns (a quarter of that, 1 s to 75 s, at most half of
+ *                        user_timeout), and the end after 9 (or keepalive_probes) unanswered ones, or when the
+ *                        first one is user_timeout old (RFC 5482 §1).
  *   SYN records          1, 2, 4, 8, 16, 32 s, in tcp_syn.c.
  *   TCP_TIMER_LINGER     nobody owns it any more: FIN_WAIT_2 60 s, everything together at most 60 s beyond the
  *                        user timeout.

@@ -65,21 +65,33 @@ fire_give_up(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 	tcp_conn_event(tcp, c, TCP_EV_TIMEOUT, now_ns);
 }
 
+/* Between two probes.  Two at least within the user timeout: a lost one is no verdict (MUST-29). */
 static uint64_t
 keepalive_step(const struct tcp_conn *c)
 {
 	uint64_t step = c->keepalive_ms * IW_MS / 4;
 
-	if (c->keepalive_step_ms)
-		return c->keepalive_step_ms * IW_MS;
 	if (step < KEEPALIVE_STEP_MIN_NS)
 		step = KEEPALIVE_STEP_MIN_NS;
-	return iw_time_min(step, KEEPALIVE_STEP_MAX_NS);
+	step = c->keepalive_step_ms ? c->keepalive_step_ms * IW_MS : iw_time_min(step, KEEPALIVE_STEP_MAX_NS);
+	return iw_time_min(step, c->user_timeout_ms * IW_MS / 2);
+}
+
+/* What is left of the user timeout, which holds for probes, too (RFC 5482 §1), a step behind each of those that have
+ * left. */
+static uint64_t
+keepalive_left(const struct tcp_conn *c)
+{
+	uint64_t timeout = c->user_timeout_ms * IW_MS, passed = c->keepalive_probes * keepalive_step(c);
+
+	return timeout > passed ? timeout - passed : 0;
 }
 
 static void
 fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 {
+	uint64_t wait;
+
 	if (iw_time_after(c->last_rx_ns, c->keepalive_ms * IW_MS) > now_ns) {
 		tcp_timer_keepalive(tcp, c);
 		return;
@@ -89,14 +101,15 @@ fire_keepalive(struct tcp *tcp, struct tcp_conn *c, uint64_t now_ns)
 		tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, keepalive_step(c)));
 		return;
 	}
-	if (c->keepalive_probes >= c->keepalive_limit) {
+	wait = iw_time_min(keepalive_step(c), keepalive_left(c));
+	if (c->keepalive_probes >= c->keepalive_limit || wait == 0) {
 		tcp_conn_event(tcp, c, TCP_EV_TIMEOUT, now_ns);
 		return;
 	}
 	c->keepalive_probes++;
 	tcp_conn_set(c, TCP_CONN_KEEPALIVE);
 	tcp_conn_kick(tcp, c);
-	tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, keepalive_step(c)));
+	tcp_timer_set(tcp, c, TCP_TIMER_KEEPALIVE, iw_time_after(now_ns, wait));
 }
 
 /* What pacing held back may go: the next emit does it. */

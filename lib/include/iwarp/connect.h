@@ -67,8 +67,8 @@ struct iw_cm_attr {
 	bool timewait_exit;           /* deliver TIMEWAIT_EXIT */
 	uint16_t local_port;          /* connect: 0: chosen at random (RFC 6056) */
 	uint32_t connect_timeout_ms;  /* 0: 10 s, from the first SYN to the Reply */
-	uint32_t user_timeout_ms;     /* 0: 100 s */
-	uint32_t keepalive_ms;        /* 0: off */
+	uint32_t user_timeout_ms;     /* so long the peer may be silent when an answer is due; 0: 100 s */
+	uint32_t keepalive_ms;        /* an answer is asked for after so much silence; 0: off */
 	uint32_t first_fpdu_delay_us; /* initiator: wait so long behind the Reply (peers that lose a wake-up) */
 };
 

@@ -252,6 +252,42 @@ test_T31_keepalive_numbers(void **state)
 	script_fini(&x);
 }
 
+/* RFC 5482 §1: the user timeout holds for probes; MUST-29: not one alone. */
+static void
+test_T31_keepalive_user_timeout(void **state)
+{
+	static const struct {
+		uint32_t step_ms, user_timeout_ms;
+		uint8_t probes, want;
+		uint32_t end_ms; /* from the first probe */
+	} rows[] = {{2000, 5000, 9, 3, 5000}, {0, 5000, 9, 2, 5000}, {10000, 5000, 9, 2, 5000},
+		    {500, 5000, 3, 3, 1500},  {0, 0, 0, 9, 45000},   {60000, 0, 5, 2, 100000}};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tcp_attr attr = {.keepalive_ns = 20 * IW_SEC,
+					.keepalive_step_ms = rows[i].step_ms,
+					.keepalive_probes = rows[i].probes,
+					.user_timeout_ns = rows[i].user_timeout_ms * IW_MS};
+		uint32_t probes = 0;
+		struct script x;
+		uint64_t first;
+
+		script_init(&x);
+		script_established(&x);
+		tcp_adopt(x.sim.h[0].tcp, x.conn, 5, &attr);
+		assert_true(near_to(next_after(&x, 100 * IW_SEC), 20 * IW_SEC));
+		first = x.sim.now_ns;
+		do
+			probes++;
+		while (next_after(&x, 100 * IW_SEC) && x.bits == 0);
+		assert_int_equal(x.bits, TCP_READY_TIMEOUT);
+		assert_int_equal(probes, rows[i].want);
+		assert_true(near_to(x.sim.now_ns - first, rows[i].end_ms * IW_MS));
+		script_fini(&x);
+	}
+}
+
 /* RFC 9293 MUST-26: none while data is outstanding; when it is acknowledged the idle time counts anew. */
 static void
 test_T31_keepalive_with_data(void **state)
@@ -490,6 +526,7 @@ main(void)
 		cmocka_unit_test(test_rst_lies_in_the_window),
 		cmocka_unit_test(test_T10_probe_octet_taken),
 		cmocka_unit_test(test_T31_keepalive_numbers),
+		cmocka_unit_test(test_T31_keepalive_user_timeout),
 		cmocka_unit_test(test_T31_keepalive_not_by_strangers),
 		cmocka_unit_test(test_T31_keepalive_with_data),
 		cmocka_unit_test(test_T10_T36_persist_in_closing_states),
