@@ -22,18 +22,18 @@ static const struct before {
 	const char *what;
 	uint8_t flags;
 	int32_t seq, ts;
-	bool has_ts;
+	bool has_ts, remembered; /* its timestamp */
 } befores[] = {
-	{"nothing", 0, 0, 0, false},
-	{"the FIN again", TCP_FIN | TCP_ACK, -1, 0, true},
-	{"the FIN again, later", TCP_FIN | TCP_ACK, -1, 5, true},
-	{"the FIN again, from before", TCP_FIN | TCP_ACK, -1, -5, true},
-	{"the FIN again, without a timestamp", TCP_FIN | TCP_ACK, -1, 0, false},
-	{"an ACK, later", TCP_ACK, 0, 5, true},
-	{"an ACK from behind the FIN", TCP_ACK, 1, 5, true},
-	{"old octets", TCP_ACK, -1000, 1, true},
-	{"a RST", TCP_RST, 0, 5, true},
-	{"an old SYN", TCP_SYN, -1000, -5, true},
+	{"nothing", 0, 0, 0, false, false},
+	{"the FIN again", TCP_FIN | TCP_ACK, -1, 0, true, true},
+	{"the FIN again, later", TCP_FIN | TCP_ACK, -1, 5, true, true},
+	{"the FIN again, from before", TCP_FIN | TCP_ACK, -1, -5, true, false},
+	{"the FIN again, without a timestamp", TCP_FIN | TCP_ACK, -1, 0, false, false},
+	{"an ACK, later", TCP_ACK, 0, 5, true, true},
+	{"an ACK from behind the FIN", TCP_ACK, 1, 5, true, false},
+	{"old octets, later", TCP_ACK, -1000, 1, true, false},
+	{"a RST", TCP_RST, 0, 5, true, false},
+	{"an old SYN", TCP_SYN, -1000, -5, true, false},
 };
 #define BEFORES (sizeof(befores) / sizeof(befores[0]))
 
@@ -76,7 +76,8 @@ ask(struct question *q, bool has_ts, int32_t ts, int32_t seq)
 		       has_ts ? "timestamp" : "no timestamp", ts);
 }
 
-/* A newer timestamp is remembered of what does not come from behind what was acknowledged (RFC 7323 §4.3). */
+/* A newer timestamp is remembered of what lies in the window, and not behind what was acknowledged (RFC 7323 §5.3: R2
+ * before R3), and of the FIN. */
 static void
 come(struct question *q, const struct before *b)
 {
@@ -90,7 +91,7 @@ come(struct question *q, const struct before *b)
 	if (!b->flags)
 		return;
 	(void)tcp_timewait_seg(&q->tw, q->record, &seg, 0);
-	if (seg.has_ts && b->ts > 0 && b->seq <= 0 && !(b->flags & (TCP_RST | TCP_SYN)))
+	if (seg.has_ts && b->remembered)
 		q->ts_recent += (uint32_t)b->ts;
 }
 
