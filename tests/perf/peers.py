@@ -102,7 +102,7 @@ def latency(bench):
 
 
 def connections(bench):
-    rates = re.findall(r"connections a second *: *([0-9.]+)", bench.ours("--test", "conn", "-n", "5000", "-q", "16"))
+    rates = re.findall(r"connections a second *: *([0-9.]+)", bench.ours("--test", "conn", "-n", "50000", "-q", "16"))
     if len(rates) != 2:
         raise Missing("no rates")
     return {"connect_close": float(rates[0]), "kernel_connect_close": float(rates[1])}
