@@ -49,6 +49,17 @@ nth(uint32_t n)
 	return n * 7 % HOARDERS;
 }
 
+/* The host serves, and has memory to write to. */
+static void
+serve(void)
+{
+	victim_init(&v, s, 0);
+	v.recvs = 0;
+	victim_listen(&v);
+	area = oracle_memory(AREA);
+	mr = iw_mr_reg(v.pd, area, AREA, IW_REMOTE_WRITE, NULL);
+}
+
 static void
 open_world(void)
 {
@@ -58,11 +69,7 @@ open_world(void)
 	sim_init_params(s, 11, 3, &params);
 	s->host[0].engine->tcp->rxq_pool.max_nodes = MBUFS;
 	s->host[0].engine->tcp->rxq_pool.low = LOW;
-	victim_init(&v, s, 0);
-	v.recvs = 0;
-	victim_listen(&v);
-	area = oracle_memory(AREA);
-	mr = iw_mr_reg(v.pd, area, AREA, IW_REMOTE_WRITE, NULL);
+	serve();
 	for (uint32_t i = 0; i < HOARDERS; i++)
 		assert_true(raw_open(&hoarder[i], s, 2, 0, VICTIM_PORT) && raw_start(&hoarder[i]));
 	for (uint32_t i = 0; i < SLOW; i++)
@@ -231,11 +238,7 @@ open_honest(void)
 	most = 0;
 	mbufpool_set_limit(s->host[0].data_pool, POOL);
 	s->host[0].engine->tcp->rxq_pool.max_nodes = QUEUED;
-	victim_init(&v, s, 0);
-	v.recvs = 0;
-	victim_listen(&v);
-	area = oracle_memory(AREA);
-	mr = iw_mr_reg(v.pd, area, AREA, IW_REMOTE_WRITE, NULL);
+	serve();
 	assert_true(raw_open(&slow[0], s, 1, 0, VICTIM_PORT) && raw_start(&slow[0]));
 }
 

@@ -48,6 +48,18 @@ test_T8_window_scale(void **state)
 	script_fini(&x);
 }
 
+/* A connection whose handshake took 30 ms. */
+static void
+open_30ms(struct script *x, bool ts)
+{
+	script_init(x);
+	x->ts = ts;
+	script_open(x, NULL);
+	x->sim.now_ns += 30 * IW_MS;
+	script_syn_ack(x);
+	script_skip(x);
+}
+
 /* RTT: measured from first transmissions (Karn); with timestamps from retransmissions as well. */
 static void
 test_rtt_samples(void **state)
@@ -56,12 +68,7 @@ test_rtt_samples(void **state)
 		struct script x;
 		struct tcp_seg seg;
 
-		script_init(&x);
-		x.ts = ts;
-		script_open(&x, NULL);
-		x.sim.now_ns += 30 * IW_MS;
-		script_syn_ack(&x);
-		script_skip(&x);
+		open_30ms(&x, ts);
 		assert_int_equal(script_conn(&x)->fl->rtt.srtt_ns / IW_MS, 30);
 		script_send(&x, 0, 100);
 		script_poll(&x);
@@ -104,12 +111,7 @@ test_echoes_that_tell_nothing(void **state)
 		struct tcp_seg ack;
 		struct script x;
 
-		script_init(&x);
-		x.ts = true;
-		script_open(&x, NULL);
-		x.sim.now_ns += 30 * IW_MS;
-		script_syn_ack(&x);
-		script_skip(&x);
+		open_30ms(&x, true);
 		x.sim.now_ns += IW_MS - x.sim.now_ns % IW_MS;
 		if (rows[i].zero)
 			script_conn(&x)->ts_offset = 0u - (uint32_t)(x.sim.now_ns / IW_MS);
