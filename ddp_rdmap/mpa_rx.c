@@ -69,11 +69,17 @@ fpdu_len(const struct iw_qp *qp, struct mpa_fpdu *f, uint32_t left)
 	return qp->rx_markers ? octets + MPA_HDR_MARKER_LEN * mpa_hdr_markers(qp->rx_gap, octets) : octets;
 }
 
-/* One whose CRC tcp can take, and, sealed, has taken. */
 static bool
-is_sealable(const struct mpa_fpdu *f, uint32_t len)
+is_in_one_view(const struct mpa_fpdu *f, uint32_t len)
 {
-	return f->aligned && f->views->len - f->off >= len;
+	return f->views->len - f->off >= len;
+}
+
+/* It is worth the while, and possible, that tcp looks at the CRC of such. */
+static bool
+is_sealable(const struct iw_qp *qp, const struct mpa_fpdu *f, uint32_t len)
+{
+	return qp->crc && !qp->rx_markers && f->aligned && len >= FPDU_LONG && is_in_one_view(f, len);
 }
 
 static bool
@@ -171,7 +177,7 @@ take_marked(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 static void
 take_plain(struct iw_qp *qp, struct mpa_fpdu *f, uint32_t len)
 {
-	bool fast = f->views->len - f->off >= len;
+	bool fast = is_in_one_view(f, len);
 	bool good = fast ? open_fast(f, qp->crc) : open_slow(f, qp->crc);
 
 	qp->rdmap->count.n.rx_slow_fpdus += !fast;
@@ -277,7 +283,7 @@ mpa_rx(struct iw_qp *qp, const struct iw_view *views, uint32_t n, uint32_t budge
 		r.need = len;
 		if (left < len || r.fpdus == budget)
 			break;
-		r.sealable += qp->crc && !qp->rx_markers && len >= FPDU_LONG && is_sealable(&f, len);
+		r.sealable += is_sealable(qp, &f, len);
 		take(qp, &f, len);
 		if (f.wait) {
 			r.stop = MPA_RX_NEED;

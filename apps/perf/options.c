@@ -207,7 +207,7 @@ is_consistent(const struct options *o)
 		{conn && (o->mode == PERF_SERVER || o->mode == PERF_CLIENT || o->seconds),
 		 "--test conn: both ends are in this process, and -n says how many connections"},
 		{conn && o->qps > PERF_CONN_QPS, "--test conn: -q is 64 at most"},
-		{o->peer.port + PERF_PORTS(o->qps) - 1 > UINT16_MAX,
+		{!perf_ports_fit(o->peer.port, o->qps),
 		 "-p: so many QPs take several TCP ports, from this one on, and there are not as many"},
 		{o->verb == PERF_ATOMIC && (o->all_sizes || (o->size && o->size != ATOMIC_SIZE)),
 		 "--verb atomic: an atomic has eight octets"},

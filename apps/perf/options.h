@@ -56,6 +56,13 @@ perf_takes_recv(enum perf_verb verb)
 	return verb == PERF_SEND || verb == PERF_WRITE_IMM;
 }
 
+/* That many QPs take PERF_PORTS() TCP ports from this one on: there are as many. */
+static inline bool
+perf_ports_fit(uint16_t port, uint32_t qps)
+{
+	return port + PERF_PORTS(qps) - 1 <= UINT16_MAX;
+}
+
 /* Both ends are in this process. */
 static inline bool
 options_on_wire(const struct options *o)

@@ -110,10 +110,10 @@ is_sane(const struct server *v, const struct record *r)
 {
 	return r->kind == RECORD_RUN && r->verb < PERF_VERBS && r->test <= PERF_LAT && r->size >= 1 &&
 	       r->size <= PERF_MAX_SIZE && r->qps >= 1 && r->qps <= PERF_MAX_QPS &&
-	       v->addr.port + PERF_PORTS(r->qps) - 1 <= UINT16_MAX && r->tx_depth >= 1 &&
-	       r->tx_depth <= PERF_MAX_DEPTH && r->rx_depth >= 4 && r->rx_depth <= PERF_MAX_DEPTH &&
-	       r->inline_size <= IW_MAX_INLINE && r->cq_mod >= 1 && r->cq_mod <= r->tx_depth && r->outs <= IW_MAX_IRD &&
-	       (r->flags & ~RECORD_ALL_FLAGS) == 0 && (r->verb != PERF_ATOMIC || r->size == sizeof(uint64_t));
+	       perf_ports_fit(v->addr.port, r->qps) && r->tx_depth >= 1 && r->tx_depth <= PERF_MAX_DEPTH &&
+	       r->rx_depth >= 4 && r->rx_depth <= PERF_MAX_DEPTH && r->inline_size <= IW_MAX_INLINE && r->cq_mod >= 1 &&
+	       r->cq_mod <= r->tx_depth && r->outs <= IW_MAX_IRD && (r->flags & ~RECORD_ALL_FLAGS) == 0 &&
+	       (r->verb != PERF_ATOMIC || r->size == sizeof(uint64_t));
 }
 
 static void

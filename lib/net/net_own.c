@@ -38,7 +38,7 @@ take_v4(struct net *net, uint8_t number)
 	net->own4 = number;
 	net->ipv4 = ipv4_if_from(&net->nif, iw_addr_v4(&a->ip), a->prefix_len);
 	net->arp.ip = net->ipv4.own;
-	net->arp.tentative = a->state == OWN_TENTATIVE;
+	net->arp.tentative = own_is_claimed(a);
 }
 
 static uint8_t
@@ -195,7 +195,7 @@ speak(struct net *net, enum own_say what, uint8_t number)
 	struct rte_mbuf *m;
 
 	if (number == net->own4)
-		net->arp.tentative = net->own.addr[number].state == OWN_TENTATIVE;
+		net->arp.tentative = own_is_claimed(&net->own.addr[number]);
 	net->claims_over += what == OWN_SAY_ANNOUNCE;
 	if (net->quiet)
 		return;
@@ -223,7 +223,7 @@ void
 net_own_conflict(struct net *net, uint8_t number, const uint8_t mac[6], uint64_t now_ns)
 {
 	struct own_addr *a = &net->own.addr[number];
-	bool before_use = a->state == OWN_TENTATIVE;
+	bool before_use = own_is_claimed(a);
 
 	net->counters.addr_conflicts++;
 	if (own_conflict(a, mac, now_ns))
@@ -236,7 +236,7 @@ static bool
 is_claiming(const struct net *net)
 {
 	for (uint32_t i = 1; i < net->own.n; i++)
-		if (net->own.addr[i].state == OWN_TENTATIVE)
+		if (own_is_claimed(&net->own.addr[i]))
 			return true;
 	return false;
 }
@@ -245,7 +245,7 @@ void
 net_own_claim(struct net *net, uint64_t now_ns)
 {
 	for (uint32_t i = 1; i < net->own.n; i++)
-		if (net->own.addr[i].state == OWN_TENTATIVE && net->own.addr[i].at_ns == IW_NEVER)
+		if (own_is_claimed(&net->own.addr[i]) && net->own.addr[i].at_ns == IW_NEVER)
 			net->own.addr[i].at_ns = now_ns;
 	net_own_tick(net, now_ns);
 }

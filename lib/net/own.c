@@ -69,7 +69,7 @@ own_remove(struct own_table *t, uint8_t number)
 static enum own_say
 step(struct own_addr *a, uint64_t now_ns)
 {
-	if (a->state == OWN_TENTATIVE && a->probes < OWN_PROBES) {
+	if (own_is_claimed(a) && a->probes < OWN_PROBES) {
 		a->probes++;
 		a->at_ns = now_ns + OWN_PROBE_NS;
 		return OWN_SAY_PROBE;
@@ -83,7 +83,7 @@ step(struct own_addr *a, uint64_t now_ns)
 static bool
 is_waiting(const struct own_addr *a)
 {
-	return a->state == OWN_TENTATIVE || a->state == OWN_READY;
+	return own_is_claimed(a) || own_is_ready(a);
 }
 
 enum own_say
@@ -113,7 +113,7 @@ own_conflict(struct own_addr *a, const uint8_t mac[6], uint64_t now_ns)
 {
 	memcpy(a->conflict_mac, mac, 6);
 	a->conflicts++;
-	if (a->state == OWN_TENTATIVE) {
+	if (own_is_claimed(a)) {
 		a->state = OWN_DUPLICATE;
 		a->family = OWN_UNUSABLE;
 	}

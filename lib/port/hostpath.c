@@ -327,13 +327,15 @@ sync_router(struct hostpath *h)
 	for (int i = 0; i < LWIP_ND6_NUM_ROUTERS; i++) {
 		const struct nd6_router_list_entry *r = &default_router_list[i];
 		struct iw_addr router = {.port = 0};
+		enum net_reach now;
 
 		if (!r->neighbor_entry || r->neighbor_entry->lwip_netif != h->lwip || r->invalidation_timer == 0)
 			continue;
 		memcpy(router.ip, r->neighbor_entry->next_hop_address.addr, 16);
-		if (!iw_addr_is_any(&best) && reach_of(h, &router) >= reach)
+		now = reach_of(h, &router);
+		if (!iw_addr_is_any(&best) && now >= reach)
 			continue;
-		reach = reach_of(h, &router);
+		reach = now;
 		best = router;
 	}
 	net_own_gateway6(h->net, &best);

@@ -68,7 +68,7 @@ bool port_is_up(const struct port *p);
 uint32_t port_rx(struct port *p, struct rte_mbuf **m, uint32_t max);
 uint32_t port_rx_queue(struct port *p, uint16_t queue, struct rte_mbuf **m, uint32_t max);
 
-/* Places left for port_tx(). */
+/* Places left for new frames. */
 static inline uint32_t
 port_tx_space(const struct port *p)
 {
