@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crc32c_sse42.h"
+
 #define IW_CRC32C_INIT 0xffffffffu
 /* The value of octets that end with the value of those before it, least significant octet first. */
 #define IW_CRC32C_SEALED 0x48674bc7u
@@ -27,6 +29,17 @@ uint32_t iw_crc32c_copy(uint32_t state, void *dst, const void *src, size_t n);
 /* The same with the sum of the n octets for the Internet checksum, as iw_sum() makes it, in one pass over them. */
 uint32_t iw_crc32c_sum(uint32_t state, const void *p, size_t n, uint64_t *sum);
 uint32_t iw_crc32c_copy_sum(uint32_t state, void *dst, const void *src, size_t n, uint64_t *sum);
+
+/* As iw_crc32c(), for headers and the like. */
+static inline uint32_t
+iw_crc32c_short(uint32_t state, const void *p, size_t n)
+{
+#ifdef __SSE4_2__ /* all CPUs have it that this is compiled for */
+	return iw_crc32c_sse42_words(state, NULL, (const uint8_t *)p, n);
+#else
+	return iw_crc32c(state, p, n);
+#endif
+}
 
 /* The reference: a table, one octet at a time. */
 uint32_t iw_crc32c_scalar(uint32_t state, const void *p, size_t n);

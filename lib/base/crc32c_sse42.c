@@ -2,8 +2,6 @@
 #include "crc32c_sse42.h"
 
 #ifdef __x86_64__
-#include <nmmintrin.h>
-#include <string.h>
 #include <wmmintrin.h>
 
 /* The instruction takes 8 octets in three cycles but a new one can start in each: three lanes run side by side.
@@ -22,23 +20,7 @@ static const struct lanes narrow = {.octets = 64, .one = 0x9e4addf8, .two = 0x0d
 TARGET uint32_t
 iw_crc32c_sse42(uint32_t state, const void *p, size_t n)
 {
-	const uint8_t *b = p;
-	uint64_t crc = state, word;
-	uint32_t half;
-
-	for (; n >= 8; n -= 8, b += 8) {
-		memcpy(&word, b, 8);
-		crc = _mm_crc32_u64(crc, word);
-	}
-	if (n >= 4) { /* FPDUs are whole words of 32 bits */
-		memcpy(&half, b, 4);
-		crc = _mm_crc32_u32((uint32_t)crc, half);
-		n -= 4;
-		b += 4;
-	}
-	for (; n > 0; n--)
-		crc = _mm_crc32_u8((uint32_t)crc, *b++);
-	return (uint32_t)crc;
+	return iw_crc32c_sse42_words(state, NULL, p, n);
 }
 
 TARGET static inline uint64_t
@@ -85,10 +67,6 @@ iw_crc32c_sse42_copy(uint32_t state, void *dst, const void *src, size_t n)
 		crc = copy_lanes(crc, d, s, wide);
 	for (; n >= 3 * narrow.octets; n -= 3 * narrow.octets, s += 3 * narrow.octets, d += 3 * narrow.octets)
 		crc = copy_lanes(crc, d, s, narrow);
-	for (; n >= 8; n -= 8, s += 8, d += 8)
-		crc = copy_word(crc, d, s);
-	for (; n > 0; n--)
-		crc = _mm_crc32_u8((uint32_t)crc, *d++ = *s++);
-	return (uint32_t)crc;
+	return iw_crc32c_sse42_words((uint32_t)crc, d, s, n);
 }
 #endif

@@ -150,7 +150,7 @@ all(uint32_t state, struct way w, size_t n)
 {
 	uint32_t k = (uint32_t)((n / STEP - 1) % STEPS_MAX) + 1, more = (uint32_t)(n % STEP / VECTORS);
 	size_t head = n % STEP % VECTORS, octets;
-	uint64_t crc = w.dst ? iw_crc32c_sse42_copy(state, w.dst, w.src, head) : iw_crc32c_sse42(state, w.src, head);
+	uint64_t crc = iw_crc32c_sse42_words(state, w.dst, w.src, head);
 
 	assert(n >= IW_CRC32C_VPCLMUL_MIN);
 	advance(&w, head);

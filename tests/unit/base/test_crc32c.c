@@ -102,6 +102,7 @@ assert_all_ways(const uint8_t *src, size_t n, uint32_t init, uint32_t want)
 	assert_memory_equal(dst, src, n);
 	assert_int_equal(iw_sum_fold(sum), want_sum);
 	assert_int_equal(dst[n], 0x5a);
+	assert_int_equal(iw_crc32c_short(init, src, n), want);
 	if (iw_crc32c_sse42_usable())
 		assert_int_equal(iw_crc32c_sse42(init, src, n), want);
 }
