@@ -202,11 +202,12 @@ struct tcp_grant tcp_tx_grant(struct tcp *tcp, uint32_t conn);
 int tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m);
 /* What it would return now, if nothing comes between. */
 int tcp_tx_may_append(struct tcp *tcp, uint32_t conn);
-/* The same when whoever filled the mbuf has summed its octets in passing (iw_sum_fold(); where the port makes the
- * checksums anything: net_l4_cksum_offloaded()).  m may be a chain of up to 8 mbufs, with the headroom in front of the
- * first: what lies in memory of others is read until all of it is acknowledged, and no more when it had to be copied
- * (cut up, or sent again while a driver still has it). */
-int tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_t sum);
+/* The same for n of them, one behind the other, when whoever filled them has summed the octets of each in passing
+ * (iw_sum_fold(); where the port makes the checksums anything: net_l4_cksum_offloaded()).  Each may be a chain of up to
+ * 8 mbufs, with the headroom in front of the first: what lies in memory of others is read until all of it is
+ * acknowledged, and no more when it had to be copied (cut up, or sent again while a driver still has it).  What comes
+ * behind the first one that found no place is freed. */
+int tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf **m, const uint16_t *sum, uint32_t n);
 
 /* Stamps what may go now into net's queue, at most max frames: retransmissions first, new records, then ACKs.
  * Call once a poll, at its end; returns frames made. */

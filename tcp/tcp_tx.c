@@ -156,26 +156,41 @@ tcp_tx_may_append(struct tcp *tcp, uint32_t conn)
 int
 tcp_tx_append(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m)
 {
-	return tcp_tx_append_summed(tcp, conn, m, tcp_txq_sum(&tcp->txq_pool, m));
+	uint16_t sum = tcp_txq_sum(&tcp->txq_pool, m);
+
+	return tcp_tx_append_summed(tcp, conn, &m, &sum, 1);
+}
+
+/* Returns how many are in the queue. */
+static uint32_t
+append(struct tcp *tcp, struct tcp_conn *c, struct rte_mbuf **m, const uint16_t *sum, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t len = rte_pktmbuf_pkt_len(m[i]);
+
+		assert(len > 0 && rte_pktmbuf_headroom(m[i]) >= TCP_HEADROOM);
+		if (!tcp_txq_append(&c->fl->txq, &tcp->txq_pool, m[i], sum[i]))
+			break;
+		c->appended += len;
+	}
+	if (i > 0)
+		tcp_conn_kick(tcp, c);
+	return i;
 }
 
 int
-tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf *m, uint16_t sum)
+tcp_tx_append_summed(struct tcp *tcp, uint32_t conn, struct rte_mbuf **m, const uint16_t *sum, uint32_t n)
 {
 	struct tcp_conn *c = tcp_conn_user(tcp, conn);
-	uint32_t len = rte_pktmbuf_pkt_len(m);
 	int err = may_append(tcp, c);
+	uint32_t done = err ? 0 : append(tcp, c, m, sum, n);
 
-	assert(len > 0 && rte_pktmbuf_headroom(m) >= TCP_HEADROOM);
-	if (err) {
-		rte_pktmbuf_free(m);
-		return err;
-	}
-	if (!tcp_txq_append(&c->fl->txq, &tcp->txq_pool, m, sum))
-		return -IW_E_NOMEM;
-	c->appended += len;
-	tcp_conn_kick(tcp, c);
-	return 0;
+	if (done == n)
+		return 0;
+	rte_pktmbuf_free_bulk(m + done, n - done);
+	return err ? err : -IW_E_NOMEM;
 }
 
 /* ---- one connection's turn ---- */

@@ -147,10 +147,8 @@ tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, ui
 
 	assert(m->nb_segs <= TCP_TXQ_SEGS && rte_pktmbuf_data_len(m) > 0);
 	rec = append(q, p, rte_pktmbuf_pkt_len(m));
-	if (!rec) {
-		rte_pktmbuf_free(m);
+	if (!rec)
 		return NULL;
-	}
 	rec->m = m;
 	rec->segs = (uint8_t)m->nb_segs;
 	rec->off = m->data_off;

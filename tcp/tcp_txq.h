@@ -95,7 +95,7 @@ void tcp_txq_fini(struct tcp_txq *q, struct tcp_txq_pool *p);
 uint16_t tcp_txq_sum(const struct tcp_txq_pool *p, const struct rte_mbuf *m);
 
 /* Takes over m (not empty, at most 65535 octets and TCP_TXQ_SEGS mbufs; headers go in front of the first one) as the
- * next record; sum: of its octets, as tcp_txq_sum() says it.  NULL: no record is left; m is freed. */
+ * next record; sum: of its octets, as tcp_txq_sum() says it.  NULL: no record is left; m stays the caller's. */
 #define TCP_TXQ_SEGS 8
 struct tcp_txq_rec *tcp_txq_append(struct tcp_txq *q, struct tcp_txq_pool *p, struct rte_mbuf *m, uint16_t sum);
 /* A record for SYN or FIN (flag: TCP_REC_SYN or TCP_REC_FIN).  NULL: no record is left. */

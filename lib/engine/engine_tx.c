@@ -15,30 +15,47 @@ mbuf_for(struct iw_engine *e, const struct iw_qp *qp)
 	return m || !qp_is_terminating(qp) ? m : rte_pktmbuf_alloc(e->env.ctl_pool);
 }
 
-/* One segment of one QP; false: it has nothing to send, or there is no mbuf. */
-static bool
-fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss)
+/* One segment of one QP; NULL: it has nothing to send, or there is no mbuf. */
+static struct rte_mbuf *
+fill_segment(struct iw_engine *e, struct iw_qp *qp, uint32_t emss, uint16_t *sum)
 {
 	struct rte_mbuf *m = mbuf_for(e, qp);
-	bool offloaded = net_l4_cksum_offloaded(e->net);
 	uint32_t octets;
-	uint16_t sum = 0;
 
 	if (!m) {
 		e->counters.tx_no_mbuf++;
-		return false;
+		return NULL;
 	}
-	octets = rdmap_tx_fill(qp, m, iw_len_min(emss, rte_pktmbuf_tailroom(m)), offloaded ? NULL : &sum, e->now_ns);
+	octets = rdmap_tx_fill(qp, m, iw_len_min(emss, rte_pktmbuf_tailroom(m)), sum, e->now_ns);
 	if (octets == 0) {
 		mbuf_stock_return(&e->stock, e->env.data_pool, m);
-		return false;
+		return NULL;
 	}
-	if (tcp_tx_append_summed(e->tcp, qp_conn(qp), m, sum) == 0)
-		return true;
+	e->stock.last = m->data_len;
+	return m;
+}
+
+/* As many as it has, at most max; returns how many. */
+static uint32_t
+fill_segments(struct iw_engine *e, struct iw_qp *qp, uint32_t emss, uint32_t max)
+{
+	bool offloaded = net_l4_cksum_offloaded(e->net);
+	struct rte_mbuf *m[FPDU_SEGMENTS_PER_TURN];
+	uint16_t sum[FPDU_SEGMENTS_PER_TURN];
+	uint32_t n;
+
+	for (n = 0; n < max; n++) {
+		sum[n] = 0;
+		m[n] = fill_segment(e, qp, emss, offloaded ? NULL : &sum[n]);
+		if (!m[n])
+			break;
+	}
+	if (n == 0 || tcp_tx_append_summed(e->tcp, qp_conn(qp), m, sum, n) == 0)
+		return n;
 	/* What was filled counts as sent: without it the stream has a hole. */
 	cm_qp_gone(e->cm, qp, e->now_ns);
 	qp_set_error(qp);
-	return false;
+	return 0;
 }
 
 /* A turn of one QP; returns segments made.  A Terminate needs no grant: behind a closed window it waits in tcp, and the
@@ -47,15 +64,13 @@ static uint32_t
 fill_qp(struct iw_engine *e, struct iw_qp *qp, uint32_t max)
 {
 	struct tcp_grant grant = tcp_tx_grant(e->tcp, qp_conn(qp));
-	uint32_t n = qp_is_terminating(qp) ? 1 : iw_len_min(iw_len_min(grant.segments, max), FPDU_SEGMENTS_PER_TURN), i;
+	uint32_t n = qp_is_terminating(qp) ? 1 : iw_len_min(iw_len_min(grant.segments, max), FPDU_SEGMENTS_PER_TURN);
+	uint32_t made = fill_segments(e, qp, grant.emss, n);
 
-	for (i = 0; i < n; i++)
-		if (!fill_segment(e, qp, grant.emss))
-			break;
 	/* Without a grant it stays off the list: tcp sets ROOM. */
 	if (n > 0)
 		rdmap_run_add(qp);
-	return i;
+	return made;
 }
 
 /* QPs in turn until the frame budget, the run list or the mbufs are used up. */

@@ -11,14 +11,18 @@ fetch_header(const struct rte_mbuf *m)
 	iw_prefetch_write((const char *)m + RTE_CACHE_LINE_SIZE);
 }
 
-/* Where the headers, which reach into a second line, and the beginning of the payload will be. */
+#define LINES_MAX 24u
+
+/* Where the headers, which reach into a second line, and the payload will be: if it is like the last one.  Of a long
+ * one the beginning only: what is fetched besides would be in the way of what is copied now. */
 static void
-fetch_data(const struct rte_mbuf *m)
+fetch_data(const struct mbuf_stock *s, const struct rte_mbuf *m)
 {
 	const char *payload = (const char *)m->buf_addr + RTE_PKTMBUF_HEADROOM;
+	int lines = s->last <= LINES_MAX * RTE_CACHE_LINE_SIZE ? (int)(s->last / RTE_CACHE_LINE_SIZE) : 0;
 
-	for (int lines = -2; lines < 1; lines++)
-		iw_prefetch_write(payload + lines * RTE_CACHE_LINE_SIZE);
+	for (int i = -2; i <= lines; i++)
+		iw_prefetch_write(payload + i * RTE_CACHE_LINE_SIZE);
 }
 
 /* Many, or at least one. */
@@ -44,7 +48,7 @@ mbuf_stock_take(struct mbuf_stock *s, struct rte_mempool *pool)
 		return NULL;
 	m = s->m[--s->n];
 	if (s->n > 0)
-		fetch_data(s->m[s->n - 1]);
+		fetch_data(s, s->m[s->n - 1]);
 	rte_pktmbuf_reset(m);
 	return m;
 }

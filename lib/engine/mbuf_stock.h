@@ -12,6 +12,7 @@
 struct mbuf_stock {
 	struct rte_mbuf *m[MBUF_STOCK_MAX]; /* raw: as the pool gave them */
 	uint32_t n;
+	uint32_t last; /* octets that were filled into the last one: the user says it */
 };
 
 /* An empty mbuf of the pool, the caller's; NULL: there is none. */

@@ -49,10 +49,14 @@ append(uint32_t len)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(data_pool);
 	uint8_t *d = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len);
+	struct tcp_txq_rec *rec;
 
 	for (uint32_t i = 0; i < len; i++)
 		d[i] = (uint8_t)(q.end + i);
-	return tcp_txq_append(&q, &p, m, tcp_txq_sum(&p, m));
+	rec = tcp_txq_append(&q, &p, m, tcp_txq_sum(&p, m));
+	if (!rec)
+		rte_pktmbuf_free(m);
+	return rec;
 }
 
 /* n records of len octets, sent one each nanosecond from `now` on. */
