@@ -59,3 +59,12 @@ ddp_hdr_emit(const struct ddp_hdr *h, uint8_t *out, uint32_t room)
 	}
 	return h->hdr_len;
 }
+
+void
+ddp_hdr_advance(uint8_t *hdr, uint32_t len)
+{
+	if (hdr[0] & DDP_T)
+		iw_be64_put(hdr + 6, iw_be64(hdr + 6) + len);
+	else
+		iw_be32_put(hdr + 14, iw_be32(hdr + 14) + len);
+}

@@ -43,6 +43,9 @@ bool ddp_hdr_parse(const uint8_t *p, uint32_t n, struct ddp_hdr *h);
 /* Writes it; returns hdr_len, or 0 when room is short. */
 uint32_t ddp_hdr_emit(const struct ddp_hdr *h, uint8_t *out, uint32_t room);
 
+/* Moves what was written on to the segment behind one of len octets: TO, or MO. */
+void ddp_hdr_advance(uint8_t *hdr, uint32_t len);
+
 /* ---- inline ---- */
 
 /* Headers to send: versions 1, reserved bits 0. */

@@ -6,8 +6,6 @@
 
 #include "len.h"
 
-#define HEADERS 64 /* what is shorter is no payload that is worth a call */
-
 /* What stands between the last summed octet and `to`. */
 static void
 sum_until(struct mpa_tx *b, uint32_t to)
@@ -15,7 +13,7 @@ sum_until(struct mpa_tx *b, uint32_t to)
 	const uint8_t *from = b->base + b->summed;
 	uint32_t n = to - b->summed;
 
-	b->sum = iw_sum_join(b->sum, b->summed, n < HEADERS ? iw_sum_short(from, n) : iw_sum(from, n));
+	b->sum = iw_sum_join(b->sum, b->summed, n < MPA_TX_SHORT ? iw_sum_short(from, n) : iw_sum(from, n));
 	b->summed = to;
 }
 
@@ -25,7 +23,7 @@ mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 	uint32_t at = (uint32_t)(b->p - b->base);
 	uint64_t part;
 
-	b->state = iw_crc32c(b->state, b->taken, (size_t)(b->p - b->taken));
+	mpa_tx_take(b);
 	if (b->sums) {
 		sum_until(b, at);
 		b->state = iw_crc32c_copy_sum(b->state, b->p, src, n, &part);
@@ -36,6 +34,34 @@ mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 	}
 	b->p += n;
 	b->taken = b->p;
+}
+
+/* Payload in its place; returns the CRC field, *sum of the payload. */
+static uint32_t
+put_payload(uint8_t *fpdu, uint32_t head_len, const uint8_t *src, uint32_t n, bool crc, uint64_t *sum)
+{
+	uint8_t *to = fpdu + head_len;
+	uint32_t state = IW_CRC32C_INIT;
+
+	if (!crc) {
+		memcpy(to, src, n);
+		*sum = iw_sum(to, n);
+		return 0;
+	}
+	state = iw_crc32c_short(state, fpdu, head_len);
+	return iw_crc32c_final(iw_crc32c_copy_sum(state, to, src, n, sum));
+}
+
+void
+mpa_tx_whole(uint8_t *fpdu, uint32_t head_len, const uint8_t *src, uint32_t n, bool crc, uint16_t *sum)
+{
+	uint8_t *end = fpdu + head_len + n;
+	uint64_t part;
+
+	assert(head_len % 2 == 0 && (head_len + n) % 4 == 0);
+	fpdu_hdr_crc_emit(end, put_payload(fpdu, head_len, src, n, crc, &part));
+	if (sum)
+		*sum = iw_sum_fold(iw_sum_short(fpdu, head_len) + part + iw_sum_short(end, FPDU_HDR_CRC_LEN));
 }
 
 void
@@ -64,7 +90,7 @@ put_marker(struct mpa_tx *b)
 {
 	mpa_hdr_marker_emit(b->p, b->length ? (uint16_t)(b->p - b->length) : 0);
 	if (b->crc)
-		b->state = iw_crc32c(b->state, b->p, MPA_HDR_MARKER_LEN);
+		b->state = iw_crc32c_short(b->state, b->p, MPA_HDR_MARKER_LEN);
 	b->p += MPA_HDR_MARKER_LEN;
 	b->gap = MPA_HDR_MARKER_GAP;
 }

@@ -16,23 +16,27 @@
 
 struct rte_mbuf;
 
+#define MPA_TX_HEAD (FPDU_HDR_LENGTH_LEN + DDP_HDR_MAX_LEN)
+
 struct mpa_tx {
-	uint8_t *base;  /* of the mbuf's data */
-	uint8_t *fpdu;  /* the one under way */
-	uint8_t *p;     /* next octet of it */
-	uint8_t *taken; /* its octets before this one are in the CRC */
+	/* Those of an mbuf, which mpa_tx_start() sets. */
+	uint8_t *base; /* of its data */
 	uint32_t used, room;
-	uint32_t state;  /* of the CRC, up to taken */
-	uint32_t summed; /* octets behind base that are in the sum */
 	uint64_t sum;    /* for the Internet checksum (mpa_tx_sum()) */
+	uint32_t summed; /* octets behind base that are in the sum */
 	uint32_t fpdus;
 	struct rte_mbuf *more; /* the end of an FPDU, which stands in mbufs of its own (mpa_tx_lend()) */
 	bool crc;
 	bool sums; /* mpa_tx_sum() will be called */
 	bool markers;
-	uint16_t gap;                                        /* octets before the next marker */
-	uint8_t *length;                                     /* markers: ULPDU_Length of the FPDU under way */
-	uint8_t head[FPDU_HDR_LENGTH_LEN + DDP_HDR_MAX_LEN]; /* markers: where headers are made */
+	uint16_t gap; /* octets before the next marker */
+	/* Those of an FPDU, which mpa_tx_begin() sets. */
+	uint8_t *fpdu;             /* the one under way */
+	uint8_t *p;                /* next octet of it */
+	uint8_t *taken;            /* its octets before this one are in the CRC */
+	uint32_t state;            /* of the CRC, up to taken */
+	uint8_t *length;           /* markers: ULPDU_Length of the FPDU under way */
+	uint8_t head[MPA_TX_HEAD]; /* markers: where headers are made */
 };
 
 /* The same with markers among the octets, when b->markers. */
@@ -43,14 +47,32 @@ void mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len);
 /* Payload from here on is copied in the same pass as CRC and sum; what is shorter is taken into the CRC when the FPDU
  * ends, and into the sum when the mbuf does, while it is in the first-level cache. */
 #define MPA_TX_LONG 1024
+/* What is shorter is no payload that is worth a call. */
+#define MPA_TX_SHORT 128
 
 /* As mpa_tx_payload(), for such payload.  Without markers. */
 void mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n);
+/* Ends an FPDU that stands alone behind `fpdu`: of head_len octets of length and headers, an even number that is there,
+ * and n of payload, a multiple of 4 with them.  Without markers.  *sum: as of mpa_tx_sum(); NULL: not wanted. */
+void mpa_tx_whole(uint8_t *fpdu, uint32_t head_len, const uint8_t *src, uint32_t n, bool crc, uint16_t *sum);
 /* Ends an FPDU of which the headers were written: payload, pad and CRC stand in these mbufs, and nothing follows it.
  * Without CRC and markers. */
 void mpa_tx_lend(struct mpa_tx *b, struct rte_mbuf *more);
 /* The sum of all FPDUs, folded, as iw_sum_fold() makes it.  Once, at the end. */
 uint16_t mpa_tx_sum(struct mpa_tx *b);
+
+/* Begins an mbuf with that much room behind base. */
+static inline void
+mpa_tx_start(struct mpa_tx *b, uint8_t *base, uint32_t room)
+{
+	b->base = base;
+	b->used = 0;
+	b->room = room;
+	b->sum = 0;
+	b->summed = 0;
+	b->fpdus = 0;
+	b->more = NULL;
+}
 
 /* The largest ULPDU of an FPDU that has the mbuf for itself. */
 static inline uint32_t
@@ -111,6 +133,16 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 	b->p += n;
 }
 
+/* Into the CRC what is not. */
+static inline void
+mpa_tx_take(struct mpa_tx *b)
+{
+	size_t n = (size_t)(b->p - b->taken);
+
+	b->state = n < MPA_TX_SHORT ? iw_crc32c_short(b->state, b->taken, n) : iw_crc32c(b->state, b->taken, n);
+	b->taken = b->p;
+}
+
 /* Pad and CRC. */
 static inline void
 mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
@@ -125,8 +157,8 @@ mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 	assert(b->p == b->fpdu + FPDU_HDR_LENGTH_LEN + ulpdu_len);
 	memset(b->p, 0, pad);
 	b->p += pad;
-	if (b->crc && b->p != b->taken)
-		b->state = iw_crc32c(b->state, b->taken, (size_t)(b->p - b->taken));
+	if (b->crc)
+		mpa_tx_take(b);
 	if (b->crc)
 		crc = iw_crc32c_final(b->state);
 	fpdu_hdr_crc_emit(b->p, crc);

@@ -6,6 +6,7 @@
 #include "rdmap_ctx.h"
 #include "rdmap_face.h"
 #include "rdmap_loan.h"
+#include "rdmap_train.h"
 #include "srq.h"
 
 #define FPDU_TIMEOUT (30 * IW_SEC)
@@ -159,6 +160,7 @@ rdmap_deadline(const struct rdmap *r)
 void
 rdmap_quiescent(struct rdmap *r)
 {
+	rdmap_train_end(r);
 	domain_quiescent(r->domain, r->reader);
 }
 

@@ -7,6 +7,7 @@
 #include "door.h"
 #include "env.h"
 #include "list.h"
+#include "mpa_tx.h"
 #include "pool.h"
 #include "rdmap_err.h"
 #include "rdmap_face.h"
@@ -38,6 +39,17 @@
 
 IW_COUNTERS(rdmap_counted, RDMAP_COUNTERS);
 
+/* What the next segments of a long message have in common (rdmap_train.h): of the QP whose turn it is. */
+struct rdmap_train {
+	struct iw_qp *qp;
+	const uint8_t *src;        /* the next octet; granted to the end of the turn */
+	uint32_t left;             /* segments; 0: there is no train */
+	uint32_t room, len;        /* of each segment, and octets of its payload */
+	uint32_t done;             /* octets of those that have left */
+	uint8_t hdr_len;           /* of DDP */
+	uint8_t head[MPA_TX_HEAD]; /* of the segment before the train */
+};
+
 struct rdmap {
 	struct iw_env *env;
 	struct iw_domain *domain;
@@ -53,6 +65,7 @@ struct rdmap {
 	struct iw_ring async_ring; /* of QPs that have an event for the user, each once at most */
 	uint32_t *async_qps;       /* handles */
 	struct iw_wheel wheel;
+	struct rdmap_train train;
 	struct {
 		struct rdmap_counted n;
 		uint64_t fault[RDMAP_FAULT_MAX]; /* found in what peers sent, and local ones */

@@ -8,6 +8,7 @@
 #include "qp_wc.h"
 #include "rdmap_ctx.h"
 #include "rdmap_rx.h"
+#include "rdmap_train.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
 
@@ -85,7 +86,7 @@ rdmap_read_req_rx(struct iw_qp *qp, struct mpa_fpdu *f)
 	return RDMAP_FAULT_NONE;
 }
 
-/* The source is looked at again for each segment: it may have been taken back meanwhile (R6, S6). */
+/* The source is looked at again in each turn: it may have been taken back meanwhile (R6, S6). */
 bool
 rdmap_read_resp_tx(struct iw_qp *qp, struct mpa_tx *b)
 {
@@ -111,6 +112,8 @@ rdmap_read_resp_tx(struct iw_qp *qp, struct mpa_tx *b)
 		qp->answers_pos.tail++;
 		qp->tx.kind = QP_TX_NONE;
 		qp->rdmap->count.n.reads_answered++;
+	} else {
+		rdmap_train_begin(qp, b, &h, len);
 	}
 	return true;
 }

@@ -4,6 +4,7 @@
 #include "rdmap_ctx.h"
 #include "rdmap_local.h"
 #include "rdmap_ready.h"
+#include "rdmap_train.h"
 
 bool
 rdmap_run_has_work(const struct iw_qp *qp)
@@ -24,6 +25,7 @@ rdmap_run_next(struct rdmap *rdmap)
 {
 	struct iw_link *n;
 
+	rdmap_train_end(rdmap);
 	while ((n = iw_list_pop(&rdmap->run))) {
 		struct iw_qp *qp = iw_list_entry(n, struct iw_qp, run);
 

@@ -8,6 +8,7 @@
 #include "rdmap_loan.h"
 #include "rdmap_recv.h"
 #include "rdmap_rx.h"
+#include "rdmap_train.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
 #include "wr_kind.h"
@@ -124,6 +125,8 @@ rdmap_send_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr)
 	if (h.last) {
 		qp->tx.send_msn++;
 		rdmap_tx_sent(qp, wr);
+	} else {
+		rdmap_train_begin(qp, b, &h, len);
 	}
 	return true;
 }

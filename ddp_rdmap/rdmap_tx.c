@@ -10,6 +10,7 @@
 #include "rdmap_ctx.h"
 #include "rdmap_local.h"
 #include "rdmap_ready.h"
+#include "rdmap_train.h"
 #include "rdmap_verbs.h"
 #include "wr_kind.h"
 
@@ -205,15 +206,19 @@ fill_one(struct iw_qp *qp, struct mpa_tx *b)
 uint32_t
 rdmap_tx_fill(struct iw_qp *qp, struct rte_mbuf *m, uint32_t room, uint16_t *sum, uint64_t now_ns)
 {
-	struct mpa_tx b = {.base = rte_pktmbuf_mtod(m, uint8_t *),
-			   .crc = qp->crc,
-			   .sums = sum != NULL,
-			   .markers = qp->tx_markers,
-			   .gap = qp->tx_gap};
+	struct mpa_tx b; /* what is of an FPDU only is large: not cleared for each segment */
 
+	if (rdmap_train_has(qp, room))
+		return rdmap_train_fill(qp, m, sum);
+	rdmap_train_end(qp->rdmap);
 	assert(rte_pktmbuf_is_contiguous(m) && m->data_len == 0);
-	b.room = iw_len_min(iw_len_max(room, ROOM_MIN), rte_pktmbuf_tailroom(m));
+	mpa_tx_start(&b, rte_pktmbuf_mtod(m, uint8_t *),
+		     iw_len_min(iw_len_max(room, ROOM_MIN), rte_pktmbuf_tailroom(m)));
 	assert(b.room >= ROOM_MIN);
+	b.crc = qp->crc;
+	b.sums = sum != NULL;
+	b.markers = qp->tx_markers;
+	b.gap = qp->tx_gap;
 	domain_enter(qp->user.domain, qp->rdmap->reader);
 	while (b.fpdus < FPDUS_MAX && b.room - b.used >= FPDU_LEAST && fill_one(qp, &b))
 		;

@@ -5,6 +5,7 @@
 #include "rdmap_ctx.h"
 #include "rdmap_loan.h"
 #include "rdmap_rx.h"
+#include "rdmap_train.h"
 #include "rdmap_tx.h"
 #include "rdmap_verbs.h"
 
@@ -44,9 +45,11 @@ rdmap_write_tx(struct iw_qp *qp, struct mpa_tx *b, struct wr_send *wr)
 	if (!rdmap_loan_may(qp, len) || !rdmap_loan_tx(qp, b, wr, &h, pieces, n, len))
 		ddp_tx_segment(b, &h, pieces, n, len);
 	qp->tx.done += len;
-	if (h.last && wr->opcode == IW_WR_RDMA_WRITE_IMM)
+	if (!h.last)
+		rdmap_train_begin(qp, b, &h, len);
+	else if (wr->opcode == IW_WR_RDMA_WRITE_IMM)
 		qp->tx.imm_due = true;
-	else if (h.last)
+	else
 		rdmap_tx_sent(qp, wr);
 	return true;
 }

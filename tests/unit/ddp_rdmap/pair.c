@@ -17,6 +17,8 @@
 #include "qp.h"
 #include "sum.h"
 
+#define FILLS 64 /* in one call */
+#define TURN 16  /* of one QP */
 #define VIEWS 192
 
 uint8_t
@@ -162,32 +164,38 @@ collect(struct pair_side *s)
 		s->out_bits |= out.bits;
 }
 
+/* One segment; 0: there was nothing to be sent. */
+static uint32_t
+fill(struct pair *p, struct iw_qp *qp, struct pair_stream *st)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(p->mp);
+	uint16_t sum = 0;
+	uint32_t n = rdmap_tx_fill(qp, m, p->o.room, &sum, p->now_ns);
+
+	assert_int_equal(m->pkt_len, n);
+	assert_int_equal(n ? sum : 0, iw_sum_fold(iw_sum_scalar(rte_pktmbuf_mtod(m, void *), n)));
+	assert_int_equal(n % 4, 0);
+	assert_true(n <= p->o.room || p->o.room < 140);
+	reserve(st, n);
+	if (n) /* without octets there may be no memory for them either */
+		memcpy(st->p + st->len, rte_pktmbuf_mtod(m, void *), n);
+	st->len += n;
+	rte_pktmbuf_free(m);
+	return n;
+}
+
 uint32_t
 pair_fill(struct pair *p, struct pair_side *from)
 {
 	struct pair_stream *st = &other(p, from)->in;
-	uint16_t sum = 0;
-	uint32_t fills = 0;
+	uint32_t fills = 0, turn;
 	struct iw_qp *qp;
 
 	rdmap_doorbells(from->rdmap);
-	while ((qp = rdmap_run_next(from->rdmap))) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(p->mp);
-		uint32_t n = rdmap_tx_fill(qp, m, p->o.room, &sum, p->now_ns);
-
-		assert_int_equal(m->pkt_len, n);
-		assert_int_equal(n ? sum : 0, iw_sum_fold(iw_sum_scalar(rte_pktmbuf_mtod(m, void *), n)));
-		assert_int_equal(n % 4, 0);
-		assert_true(n <= p->o.room || p->o.room < 140);
-		reserve(st, n);
-		if (n) /* without octets there may be no memory for them either */
-			memcpy(st->p + st->len, rte_pktmbuf_mtod(m, void *), n);
-		st->len += n;
-		rte_pktmbuf_free(m);
-		fills += n > 0;
+	while (fills < FILLS && (qp = rdmap_run_next(from->rdmap))) {
+		for (turn = 0; turn < TURN && fills < FILLS && fill(p, qp, st) > 0; turn++)
+			fills++;
 		rdmap_run_add(qp);
-		if (fills == 64)
-			break;
 	}
 	from->fills += fills;
 	collect(from);

@@ -95,6 +95,26 @@ test_emit(void **state)
 }
 
 /* Lossless: all 65536 pairs of control octets come back. */
+/* Only TO, or MO, is moved on: as the emitted header of the later segment, also where it wraps. */
+static void
+test_advance(void **state)
+{
+	static const uint32_t by[] = {0, 1, 1428, UINT32_MAX};
+	uint8_t out[DDP_HDR_MAX_LEN], want[DDP_HDR_MAX_LEN];
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (size_t k = 0; k < COUNT(by); k++) {
+			struct ddp_hdr h = rows[i].h;
+
+			ddp_hdr_emit(&h, out, sizeof(out));
+			ddp_hdr_advance(out, by[k]);
+			h.to += h.tagged ? by[k] : 0;
+			h.mo += h.tagged ? 0 : by[k];
+			ddp_hdr_emit(&h, want, sizeof(want));
+			assert_memory_equal(out, want, h.hdr_len);
+		}
+}
+
 static void
 test_every_control_pair(void **state)
 {
@@ -130,9 +150,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_emit),
-		cmocka_unit_test(test_every_control_pair),
+		cmocka_unit_test(test_parse),    cmocka_unit_test(test_emit),
+		cmocka_unit_test(test_advance),  cmocka_unit_test(test_every_control_pair),
 		cmocka_unit_test(test_builders),
 	};
 

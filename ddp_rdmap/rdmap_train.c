@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rdmap_train.h"
+
+#include <assert.h>
+#include <rte_mbuf.h>
+
+#include "len.h"
+#include "qp.h"
+#include "rdmap_ctx.h"
+#include "wr.h"
+
+#define SEGMENTS_MAX 64u /* no turn has more */
+
+/* ---- where a message is read from ---- */
+
+/* Octets of it that are left behind a cursor in one SGE or source, where the first one is, and what grants it; 0: none.
+ */
+static uint32_t
+left_of_wr(struct iw_qp *qp, uint32_t most, struct wr_piece *piece)
+{
+	const struct wr_send *wr = wr_sq_at(qp->sq, qp->sq->sent);
+	const struct wr_cursor *cur = &qp->tx.cur;
+	const struct iw_sge *s = &wr->sge[cur->sge];
+	uint32_t left;
+
+	if (wr->flags & IW_SEND_INLINE || cur->sge == wr->num_sge)
+		return 0;
+	left = iw_len_min(s->length - cur->off, most);
+	if (left == 0 || !mr_get_again(&qp->user, s->lkey, s->addr + cur->off, left, &qp->sq->mr) ||
+	    qp->sq->mr->access & IW_ZERO_COPY)
+		return 0;
+	*piece = wr_piece_of(qp->sq->mr, s->addr + cur->off, left);
+	return left;
+}
+
+static uint32_t
+left_of_answer(const struct iw_qp *qp, uint32_t most, struct wr_piece *piece)
+{
+	const struct rdmap_read_req *req = &qp_answer_first(qp)->req;
+	uint32_t left = iw_len_min(req->size, most);
+	const struct iw_mr *mr;
+
+	if (mr_get(&qp->user, req->src_stag, req->src_to, left, IW_REMOTE_READ, &mr) != MR_OK)
+		return 0;
+	*piece = wr_piece_of(mr, req->src_to, left);
+	return left;
+}
+
+/* One segment has left: as rdmap_write_tx() and the others count it. */
+static void
+advance(struct iw_qp *qp, uint32_t len)
+{
+	struct rdmap_read_req *req;
+
+	if (qp->tx.kind == QP_TX_SQ) {
+		qp->tx.done += len;
+		qp->tx.cur.off += len;
+		return;
+	}
+	req = &qp_answer_first(qp)->req;
+	req->size -= len;
+	req->sink_to += len;
+	req->src_to += len;
+}
+
+/* ---- the train ---- */
+
+void
+rdmap_train_begin(struct iw_qp *qp, const struct mpa_tx *b, const struct ddp_hdr *h, uint32_t len)
+{
+	struct rdmap_train *t = &qp->rdmap->train;
+	uint32_t most = SEGMENTS_MAX * len, left;
+	struct wr_piece piece;
+
+	assert(!h->last && len % 4 == 0);
+	if (len < MPA_TX_LONG || b->markers || b->more)
+		return;
+	left = qp->tx.kind == QP_TX_SQ ? left_of_wr(qp, most, &piece) : left_of_answer(qp, most, &piece);
+	if (left <= len)
+		return;
+	t->src = wr_piece_run(&piece, 0, &left);
+	t->left = (left - 1) / len; /* the last one, of the message or of the memory, is not like the others */
+	t->qp = qp;
+	t->room = b->room;
+	t->len = len;
+	t->done = 0;
+	t->hdr_len = h->hdr_len;
+	fpdu_hdr_length_emit(t->head, (uint16_t)(h->hdr_len + len));
+	ddp_hdr_emit(h, t->head + FPDU_HDR_LENGTH_LEN, DDP_HDR_MAX_LEN);
+}
+
+void
+rdmap_train_end(struct rdmap *rdmap)
+{
+	rdmap->train.left = 0;
+}
+
+bool
+rdmap_train_has(const struct iw_qp *qp, uint32_t room)
+{
+	const struct rdmap_train *t = &qp->rdmap->train;
+
+	return t->left > 0 && t->qp == qp && t->room == room && qp_fsm_sends(qp->fsm.state);
+}
+
+uint32_t
+rdmap_train_fill(struct iw_qp *qp, struct rte_mbuf *m, uint16_t *sum)
+{
+	struct rdmap_train *t = &qp->rdmap->train;
+	uint32_t head_len = FPDU_HDR_LENGTH_LEN + t->hdr_len, octets = head_len + t->len + FPDU_HDR_CRC_LEN;
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+
+	assert(octets <= t->room && octets <= rte_pktmbuf_tailroom(m));
+	t->done += t->len;
+	memcpy(p, t->head, sizeof(t->head)); /* what is too much of it will be payload */
+	ddp_hdr_advance(p + FPDU_HDR_LENGTH_LEN, t->done);
+	mpa_tx_whole(p, head_len, t->src, t->len, qp->crc, sum);
+	t->src += t->len;
+	t->left--;
+	advance(qp, t->len);
+	m->data_len = (uint16_t)octets;
+	m->pkt_len = octets;
+	qp->rdmap->count.n.tx_fpdus++;
+	qp->rdmap->count.n.tx_octets += octets;
+	return octets;
+}
