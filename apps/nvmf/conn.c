@@ -74,6 +74,7 @@ conn_ended(const struct conn *c)
 static void
 conn_end(struct conn *c)
 {
+	ctrl_detach(&c->side->target->ctrls, &c->q);
 	flow_release(c);
 	unlink_conn(c);
 	conn_free(c);
@@ -154,7 +155,10 @@ closed(struct conn *c)
 	c->open = false;
 	shard_mind(&c->side->shard);
 	flow_stop(c);
-	ctrl_detach(&c->side->target->ctrls, &c->q);
+	if (c->on_disk > 0)
+		ctrl_drain(&c->side->target->ctrls, &c->q);
+	else
+		ctrl_detach(&c->side->target->ctrls, &c->q);
 }
 
 static bool

@@ -54,12 +54,18 @@ attach(struct ctrl *c, struct queue *q)
 }
 
 static void
+hang_up_from(struct ctrl *c, uint16_t qid, enum hang_up how)
+{
+	for (; qid <= CTRL_IO_QUEUES; qid++)
+		if (c->queue[qid])
+			queue_hang_up(c->queue[qid], how);
+}
+
+static void
 kill_ctrl(struct ctrl *c, enum hang_up how)
 {
 	c->dying = true;
-	for (int i = 0; i <= CTRL_IO_QUEUES; i++)
-		if (c->queue[i])
-			queue_hang_up(c->queue[i], how);
+	hang_up_from(c, 0, how);
 }
 
 static void
@@ -71,15 +77,22 @@ add_counts(struct queue_counts *to, const struct queue_counts *n)
 	to->blocks_written += __atomic_load_n(&n->blocks_written, __ATOMIC_RELAXED);
 }
 
+/* Held event requests were requests of the admin queue, and a controller does not outlive it. */
+static void
+connection_gone(struct ctrl *c, const struct queue *q)
+{
+	if (q->qid != 0)
+		return;
+	c->num_aers = 0;
+	kill_ctrl(c, HANG_UP);
+}
+
 static void
 detach(struct ctrls *all, struct ctrl *c, struct queue *q)
 {
 	c->queue[q->qid] = NULL;
 	add_counts(&c->counts, &q->counts);
-	if (q->qid == 0) {
-		c->num_aers = 0; /* they were requests of that queue */
-		kill_ctrl(c, HANG_UP);
-	}
+	connection_gone(c, q);
 	if (--c->open_queues > 0)
 		return;
 	c->used = false;
@@ -96,11 +109,35 @@ find(struct ctrls *all, uint16_t cntlid)
 	return c && c->used && !c->dying ? c : NULL;
 }
 
+static bool
+is_of(const struct ctrl *c, const struct subsys *s, const struct connect_data *d)
+{
+	return c->subsys == s && memcmp(c->hostid, d->hostid, sizeof(c->hostid)) == 0 &&
+	       strcmp(c->hostnqn, d->hostnqn) == 0;
+}
+
+static bool
+drains(const struct ctrl *c)
+{
+	for (int i = 0; i <= CTRL_IO_QUEUES; i++)
+		if (c->queue[i] && c->queue[i]->draining)
+			return true;
+	return false;
+}
+
+static bool
+too_soon(const struct ctrls *all, const struct subsys *s, const struct connect_data *d)
+{
+	for (int i = 0; all->used > 0 && i < CTRL_MAX; i++)
+		if (all->ctrl[i].used && is_of(&all->ctrl[i], s, d) && drains(&all->ctrl[i]))
+			return true;
+	return false;
+}
+
 static enum ctrl_joined
 may_join(const struct ctrl *c, const struct subsys *s, const struct connect_data *d, uint16_t qid)
 {
-	if (!c || c->subsys != s || memcmp(c->hostid, d->hostid, sizeof(c->hostid)) != 0 ||
-	    strcmp(c->hostnqn, d->hostnqn) != 0)
+	if (!c || !is_of(c, s, d))
 		return CTRL_NOT_YOURS;
 	if (!c->subsys || qid > c->num_io_queues)
 		return CTRL_NO_QUEUE;
@@ -128,7 +165,7 @@ ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d,
 	struct ctrl *c;
 
 	rte_spinlock_lock(&all->lock);
-	c = take_free(all);
+	c = too_soon(all, subsys, d) ? NULL : take_free(all);
 	if (c) {
 		c->subsys = subsys;
 		memcpy(c->hostid, d->hostid, sizeof(c->hostid));
@@ -157,6 +194,17 @@ ctrl_join(struct ctrls *all, const struct subsys *s, const struct connect_data *
 		attach(c, q);
 	rte_spinlock_unlock(&all->lock);
 	return joined;
+}
+
+void
+ctrl_drain(struct ctrls *all, struct queue *q)
+{
+	if (!q->ctrl)
+		return;
+	rte_spinlock_lock(&all->lock);
+	q->draining = true;
+	connection_gone(q->ctrl, q);
+	rte_spinlock_unlock(&all->lock);
 }
 
 void
@@ -222,8 +270,46 @@ ctrl_counts(struct ctrls *all, const struct ctrl *c)
 	return sum;
 }
 
+/* All held event requests, as a list. */
+static struct request *
+take_aers(struct ctrl *c)
+{
+	struct request *list = NULL;
+
+	while (c->num_aers > 0) {
+		struct request *aer = c->aer[--c->num_aers];
+
+		aer->next = list;
+		list = aer;
+	}
+	return list;
+}
+
+struct request *
+ctrl_reset(struct ctrls *all, struct ctrl *c)
+{
+	rte_spinlock_lock(&all->lock);
+	c->num_io_queues = CTRL_IO_QUEUES;
+	hang_up_from(c, 1, HANG_UP_AT_ONCE);
+	rte_spinlock_unlock(&all->lock);
+	c->aen_config = 0;
+	__atomic_store_n(&c->write_through, false, __ATOMIC_RELAXED);
+	return take_aers(c);
+}
+
+static uint32_t
+csts(struct ctrls *all, const struct ctrl *c)
+{
+	bool closing;
+
+	rte_spinlock_lock(&all->lock);
+	closing = !ctrl_enabled(c) && c->open_queues > 1;
+	rte_spinlock_unlock(&all->lock);
+	return c->csts | (closing ? CSTS_RDY : 0);
+}
+
 bool
-ctrl_prop_get(const struct ctrl *c, uint32_t offset, int size, uint64_t *value)
+ctrl_prop_get(struct ctrls *all, const struct ctrl *c, uint32_t offset, int size, uint64_t *value)
 {
 	if (size == 8 && offset == PROP_CAP) {
 		*value = CAP_VALUE;
@@ -239,7 +325,7 @@ ctrl_prop_get(const struct ctrl *c, uint32_t offset, int size, uint64_t *value)
 		*value = c->cc;
 		return true;
 	case PROP_CSTS:
-		*value = c->csts;
+		*value = csts(all, c);
 		return true;
 	default:
 		return false;
@@ -274,6 +360,12 @@ set_cc(struct ctrl *c, uint32_t cc)
 	if (!CC_SHN(old) && CC_SHN(cc))
 		csts = (csts & ~CSTS_RDY) | CSTS_SHST_OCCURRING;
 	set_csts(c, csts);
+}
+
+bool
+ctrl_enabled(const struct ctrl *c)
+{
+	return (c->cc & CC_EN) != 0;
 }
 
 bool

@@ -44,8 +44,8 @@ struct ctrl {
 };
 
 /* Queues of one controller may be on several engines.  Under the lock: which controllers there are, which queues each
- * has, how many it may have.  The rest is the engine's that has the admin queue, but for what is atomic; its number,
- * its subsystem and its host stay as they are while a queue is attached. */
+ * has, how many it may have, which of them are draining.  The rest is the engine's that has the admin queue, but for
+ * what is atomic; its number, its subsystem and its host stay as they are while a queue is attached. */
 struct ctrls {
 	rte_spinlock_t lock;
 	struct ctrl ctrl[CTRL_MAX];
@@ -54,7 +54,8 @@ struct ctrls {
 	uint32_t changes; /* atomic: counts what came and went */
 };
 
-/* A controller with this admin queue; NULL when all are in use. */
+/* A controller with this admin queue.  NULL: all are in use, or a disk still has commands of that host that came by an
+ * earlier association.  They would change blocks behind the back of the next one, whose commands are to come after. */
 struct ctrl *ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d, uint32_t kato_ms,
 		      struct queue *admin);
 
@@ -66,6 +67,8 @@ enum ctrl_joined {
 	CTRL_NOT_NOW    /* it is not enabled, or has that queue already */
 };
 enum ctrl_joined ctrl_join(struct ctrls *all, const struct subsys *s, const struct connect_data *d, struct queue *q);
+/* The connection of a queue has gone; ctrl_detach() follows when no disk has anything of it. */
+void ctrl_drain(struct ctrls *all, struct queue *q);
 /* A queue leaves; a controller whose admin queue has left dies, and one without queues is free. */
 void ctrl_detach(struct ctrls *all, struct queue *q);
 
@@ -90,10 +93,16 @@ ctrl_saw(struct ctrl *c, uint64_t now_ns)
 		__atomic_store_n(&c->last_seen, now_ns, __ATOMIC_RELAXED);
 }
 
-/* Property Get and Set: false when there is no such property of that size (4 or 8 octets). */
-bool ctrl_prop_get(const struct ctrl *c, uint32_t offset, int size, uint64_t *value);
+/* The host has disabled it: a controller level reset (base 1.4 §7.3.2).  Its I/O queues are hung up on, its features
+ * are as at first.  Returns the event requests it held, a list: they are the caller's to answer. */
+struct request *ctrl_reset(struct ctrls *all, struct ctrl *c);
+
+/* Property Get and Set: false when there is no such property of that size (4 or 8 octets).  CSTS.RDY falls when the
+ * last I/O queue of a controller that was disabled has gone: then its host may start anew. */
+bool ctrl_prop_get(struct ctrls *all, const struct ctrl *c, uint32_t offset, int size, uint64_t *value);
 bool ctrl_prop_set(struct ctrl *c, uint32_t offset, int size, uint64_t value);
 
+bool ctrl_enabled(const struct ctrl *c);
 /* Between the host's request to shut down and ctrl_shut_down(). */
 bool ctrl_shutting_down(const struct ctrl *c);
 void ctrl_shut_down(struct ctrl *c);

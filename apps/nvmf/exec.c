@@ -5,8 +5,6 @@
 #include <nvme/types.h>
 #include <string.h>
 
-#define FUA (1u << 30) /* of Write and Write Zeroes */
-
 enum exec_result
 exec_fail(struct request *req, uint16_t status)
 {
@@ -33,14 +31,14 @@ exec_start(struct target *t, struct request *req, enum bdev_op op, uint64_t offs
 	req->io.op = op;
 	req->io.offset = offset;
 	req->io.len = len;
-	req->io.fua =
-		(req->cmd.cdw12 & FUA) != 0 || __atomic_load_n(&req->queue->ctrl->write_through, __ATOMIC_RELAXED);
+	req->io.fua = exec_fua(req) || __atomic_load_n(&req->queue->ctrl->write_through, __ATOMIC_RELAXED);
 	if (!bdev_submit(exec_disk(req), &req->io))
 		return EXEC_DISK;
 	return exec_resume(t, req);
 }
 
-/* A disk that is full stays so; whatever else it could not do may go better next time. */
+/* A disk that is full stays so; whatever else it could not do may go better next time.  But not a flush: what it could
+ * not write is lost, and a second one, which finds nothing left to write, would say that all is well. */
 enum exec_result
 exec_disk_done(struct request *req)
 {
@@ -50,7 +48,8 @@ exec_disk_done(struct request *req)
 		return exec_ok(req);
 	if (req->io.result == -ENOSPC)
 		return exec_fail(req, NVME_SC_CAP_EXCEEDED);
-	return exec_fail_retry(req, NVME_SCT_MEDIA << NVME_SCT_SHIFT | code);
+	code |= NVME_SCT_MEDIA << NVME_SCT_SHIFT;
+	return req->io.op == BDEV_FLUSH ? exec_fail(req, code) : exec_fail_retry(req, code);
 }
 
 void

@@ -62,6 +62,13 @@ enum exec_result exec_fail(struct request *req, uint16_t status);
 enum exec_result exec_fail_retry(struct request *req, uint16_t status);
 enum exec_result exec_ok(struct request *req);
 
+/* The host wants the blocks on stable storage before the answer (FUA of Read, Write, Compare and Write Zeroes). */
+static inline bool
+exec_fua(const struct request *req)
+{
+	return (req->cmd.cdw12 >> 30 & 1) != 0;
+}
+
 /* The disk of its namespace, as its engine has it. */
 static inline struct bdev *
 exec_disk(const struct request *req)

@@ -199,6 +199,7 @@ take_aer(struct ctrl *c, uint16_t cid)
 		if (aer->cmd.cid != cid)
 			continue;
 		c->aer[i] = c->aer[--c->num_aers];
+		aer->next = NULL;
 		return aer;
 	}
 	return NULL;

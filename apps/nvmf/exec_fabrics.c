@@ -118,8 +118,7 @@ prop_size(const struct nvme_command *c)
 static enum exec_result
 run_prop_get(struct target *t, struct request *req)
 {
-	(void)t;
-	if (!ctrl_prop_get(req->queue->ctrl, req->cmd.cdw11, prop_size(&req->cmd), &req->result))
+	if (!ctrl_prop_get(&t->ctrls, req->queue->ctrl, req->cmd.cdw11, prop_size(&req->cmd), &req->result))
 		return exec_fail(req, NVME_SC_INVALID_FIELD);
 	return exec_ok(req);
 }
@@ -139,14 +138,26 @@ flush_next(struct target *t, struct request *req)
 	return exec_ok(req);
 }
 
+/* The host has reset the controller: what was held is answered before the host is told that it is done. */
+static void
+reset(struct target *t, struct request *req)
+{
+	req->aborted = ctrl_reset(&t->ctrls, req->queue->ctrl);
+	for (struct request *aer = req->aborted; aer; aer = aer->next)
+		exec_fail_retry(aer, NVME_SC_ABORT_REQ);
+}
+
 static enum exec_result
 run_prop_set(struct target *t, struct request *req)
 {
 	uint64_t value = (uint64_t)req->cmd.cdw13 << 32 | req->cmd.cdw12;
 	struct ctrl *c = req->queue->ctrl;
+	bool enabled = ctrl_enabled(c);
 
 	if (!ctrl_prop_set(c, req->cmd.cdw11, prop_size(&req->cmd), value))
 		return exec_fail(req, NVME_SC_INVALID_FIELD);
+	if (enabled && !ctrl_enabled(c))
+		reset(t, req);
 	return ctrl_shutting_down(c) ? flush_next(t, req) : exec_ok(req);
 }
 
@@ -163,6 +174,8 @@ run_disconnect(struct target *t, struct request *req)
 	(void)t;
 	if ((req->cmd.cdw10 & 0xffff) != 0)
 		return exec_fail(req, NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | NVME_SC_CONNECT_FORMAT);
+	if (req->queue->qid == 0)
+		return exec_fail(req, NVME_SCT_CMD_SPECIFIC << NVME_SCT_SHIFT | NVME_SC_DISCONNECT_INVALID_QTYPE);
 	queue_hang_up(req->queue, HANG_UP);
 	return exec_ok(req);
 }
@@ -171,6 +184,6 @@ const struct exec_row exec_fabrics[] = {
 	{nvme_fabrics_type_connect, ON_IO | ON_ANY_ADMIN, DATA_FROM_HOST, plan_connect, run_connect, NULL},
 	{nvme_fabrics_type_property_get, ON_ANY_ADMIN, DATA_NONE, NULL, run_prop_get, NULL},
 	{nvme_fabrics_type_property_set, ON_ANY_ADMIN, DATA_NONE, NULL, run_prop_set, resume_prop_set},
-	{nvme_fabrics_type_disconnect, ON_IO, DATA_NONE, NULL, run_disconnect, NULL},
+	{nvme_fabrics_type_disconnect, ON_IO | ON_ANY_ADMIN, DATA_NONE, NULL, run_disconnect, NULL},
 	{0, 0, DATA_NONE, NULL, NULL, NULL},
 };

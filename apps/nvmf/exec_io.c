@@ -107,23 +107,44 @@ plan_dsm(struct target *t, struct request *req)
 	return req->cmd.cdw11 & DSM_DEALLOCATE ? writable(req) : 0;
 }
 
-static enum exec_result
-start_data(struct target *t, struct request *req, enum bdev_op op, const struct iovec *iov, int n)
+static void
+set_iov(struct request *req, const struct iovec *iov, int n)
 {
 	for (int i = 0; i < n; i++)
 		req->io.iov[i] = iov[i];
 	req->io.iovcnt = n;
+}
+
+static enum exec_result
+start_data(struct target *t, struct request *req, enum bdev_op op)
+{
 	return exec_start(t, req, op, lba_of(req) * exec_disk(req)->block_size, req->len);
+}
+
+/* Of Read and Compare; with FUA what the disk has cached goes to stable storage first (NVM command set 1.4 §6.9). */
+static enum exec_result
+start_read(struct target *t, struct request *req, const struct iovec *iov, int n)
+{
+	struct queue_counts *count = &req->queue->counts;
+
+	queue_count(&count->reads, 1);
+	queue_count(&count->blocks_read, req->len / 512);
+	set_iov(req, iov, n);
+	if (exec_fua(req) && exec_disk(req)->volatile_cache)
+		return exec_start(t, req, BDEV_FLUSH, 0, 0);
+	return start_data(t, req, BDEV_READ);
+}
+
+static bool
+flushed_first(const struct request *req)
+{
+	return req->io.op == BDEV_FLUSH && req->io.result == 0;
 }
 
 static enum exec_result
 run_read(struct target *t, struct request *req)
 {
-	struct queue_counts *n = &req->queue->counts;
-
-	queue_count(&n->reads, 1);
-	queue_count(&n->blocks_read, req->len / 512);
-	return start_data(t, req, BDEV_READ, req->iov, req->iovcnt);
+	return start_read(t, req, req->iov, req->iovcnt);
 }
 
 static enum exec_result
@@ -133,7 +154,14 @@ run_write(struct target *t, struct request *req)
 
 	queue_count(&n->writes, 1);
 	queue_count(&n->blocks_written, req->len / 512);
-	return start_data(t, req, BDEV_WRITE, req->iov, req->iovcnt);
+	set_iov(req, req->iov, req->iovcnt);
+	return start_data(t, req, BDEV_WRITE);
+}
+
+static enum exec_result
+resume_read(struct target *t, struct request *req)
+{
+	return flushed_first(req) ? start_data(t, req, BDEV_READ) : exec_disk_done(req);
 }
 
 static enum exec_result
@@ -152,7 +180,7 @@ run_flush(struct target *t, struct request *req)
 static enum exec_result
 run_compare(struct target *t, struct request *req)
 {
-	return start_data(t, req, BDEV_READ, req->disk, req->diskcnt);
+	return start_read(t, req, req->disk, req->diskcnt);
 }
 
 static enum exec_result
@@ -160,11 +188,12 @@ resume_compare(struct target *t, struct request *req)
 {
 	bool same = true;
 
-	(void)t;
-	for (int i = 0; i < req->diskcnt; i++)
-		same = same && memcmp(req->disk[i].iov_base, req->iov[i].iov_base, req->iov[i].iov_len) == 0;
+	if (flushed_first(req))
+		return start_data(t, req, BDEV_READ);
 	if (req->io.result != 0)
 		return exec_disk_done(req);
+	for (int i = 0; i < req->diskcnt; i++)
+		same = same && memcmp(req->disk[i].iov_base, req->iov[i].iov_base, req->iov[i].iov_len) == 0;
 	return same ? exec_ok(req) : exec_fail(req, COMPARE_FAILED);
 }
 
@@ -265,7 +294,7 @@ resume_dsm(struct target *t, struct request *req)
 const struct exec_row exec_io[] = {
 	{nvme_cmd_flush, ON_IO, DATA_NONE, plan_flush, run_flush, resume_data},
 	{nvme_cmd_write, ON_IO, DATA_FROM_HOST, plan_write, run_write, resume_data},
-	{nvme_cmd_read, ON_IO, DATA_TO_HOST, plan_data, run_read, resume_data},
+	{nvme_cmd_read, ON_IO, DATA_TO_HOST, plan_data, run_read, resume_read},
 	{nvme_cmd_compare, ON_IO, DATA_FROM_HOST, plan_data, run_compare, resume_compare, .twice = true},
 	{nvme_cmd_write_zeroes, ON_IO, DATA_NONE, plan_zeroes, run_zeroes, resume_zeroes},
 	{nvme_cmd_dsm, ON_IO, DATA_FROM_HOST, plan_dsm, run_dsm, resume_dsm},

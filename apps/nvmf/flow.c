@@ -57,8 +57,8 @@ went(struct conn *c, struct request *req, enum exec_result result)
 	}
 	if (result == EXEC_HELD)
 		return;
-	if (req->aborted)
-		respond(c, req->aborted);
+	for (struct request *held = req->aborted; held; held = held->next)
+		respond(c, held);
 	respond(c, req);
 }
 

@@ -72,6 +72,7 @@ fill_ctrl(const struct ctrl *c, struct nvme_id_ctrl *id)
 	id->frmw = 1 << 1 | 1; /* one slot, read only */
 	id->sqes = 6 << 4 | 6;
 	id->cqes = 4 << 4 | 4;
+	id->ofcs = htole16(NVME_CTRL_OFCS_DISCONNECT);
 	id->nn = htole32(s->num_ns);
 	id->oncs = htole16(NVME_CTRL_ONCS_COMPARE | NVME_CTRL_ONCS_DSM | NVME_CTRL_ONCS_WRITE_ZEROES);
 	id->vwc = VWC_ONE_NS | (caches(s) ? NVME_CTRL_VWC_PRESENT : 0);

@@ -45,6 +45,7 @@ struct queue {
 	uint8_t adrfam;       /* 1: IPv4, 2: IPv6 */
 	bool no_flow_ctl;     /* the host disabled submission queue flow control */
 	enum hang_up hang_up; /* atomic: the connection is to be closed, once the responses are out or at once */
+	bool draining;        /* the connection has gone, and a disk still has commands of it */
 	struct queue_counts counts;
 };
 

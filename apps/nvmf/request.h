@@ -21,7 +21,7 @@ struct request {
 	struct queue *queue;
 	bool under_way;          /* from its command to the completion of its response */
 	uint32_t early;          /* octets of the next command, which came before that; 0: none */
-	struct request *aborted; /* is to be answered, too (Abort) */
+	struct request *aborted; /* a list of those to be answered before (Abort, a reset of the controller) */
 	const uint8_t *capsule;
 	uint32_t capsule_len;
 	struct nvme_command cmd;

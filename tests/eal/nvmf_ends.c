@@ -275,14 +275,20 @@ nvmf_ends_shutdown(void)
 }
 
 uint64_t
-nvmf_ends_shst(void)
+nvmf_ends_csts(void)
 {
 	struct nvme_command get = {
 		.opcode = nvme_admin_fabrics, .cid = 1, .nsid = nvme_fabrics_type_property_get, .cdw11 = PROP_CSTS};
 	uint64_t csts;
 
 	assert_int_equal(nvmf_ends_call(&ends.admin, get, NULL, 0, &csts), 0);
-	return csts & CSTS_SHST;
+	return csts;
+}
+
+uint64_t
+nvmf_ends_shst(void)
+{
+	return nvmf_ends_csts() & CSTS_SHST;
 }
 
 int

@@ -72,8 +72,9 @@ void nvmf_ends_begin(struct initiator *i, uint16_t at, uint16_t qid, uint16_t de
 /* The admin queue with its controller enabled; the same and an I/O queue. */
 void nvmf_ends_admin(void);
 void nvmf_ends_io(void);
-/* What asks for a shutdown (CC.SHN), and how far it is (CSTS.SHST). */
+/* What asks for a shutdown (CC.SHN), the state of the controller (CSTS), and how far the shutdown is (CSTS.SHST). */
 struct nvme_command nvmf_ends_shutdown(void);
+uint64_t nvmf_ends_csts(void);
 uint64_t nvmf_ends_shst(void);
 /* One command; its status. */
 uint16_t nvmf_ends_call(struct initiator *i, struct nvme_command c, const void *data, uint32_t len, uint64_t *result);

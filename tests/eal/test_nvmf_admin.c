@@ -153,7 +153,7 @@ count_of(const uint8_t *p)
 	return n;
 }
 
-/* Commands, and thousands of 512 octets, rounded up: 2 Writes of 1 MiB and 3 Reads of 4 KiB. */
+/* Commands, and thousands of 512 octets, rounded up: 2 Writes of 1 MiB, 3 Reads of 4 KiB, 1 Compare of 1 MiB. */
 static void
 test_health(void **state)
 {
@@ -161,10 +161,11 @@ test_health(void **state)
 
 	(void)state;
 	nvmf_ends_io();
-	for (int i = 0; i < 5; i++) {
-		uint32_t blocks = i < 2 ? 2048 : 8;
-		struct nvme_command c = nvmf_ends_command(i < 2 ? nvme_cmd_write : nvme_cmd_read, 0, blocks,
-							  nvmf_ends_keyed(blocks * 512));
+	for (int i = 0; i < 6; i++) {
+		static const uint8_t op[6] = {nvme_cmd_write, nvme_cmd_compare, nvme_cmd_write,
+					      nvme_cmd_read,  nvme_cmd_read,    nvme_cmd_read};
+		uint32_t blocks = i < 3 ? 2048 : 8;
+		struct nvme_command c = nvmf_ends_command(op[i], 0, blocks, nvmf_ends_keyed(blocks * 512));
 
 		assert_int_equal(nvmf_ends_call(&ends.io, c, NULL, 0, NULL), 0);
 	}
@@ -172,9 +173,9 @@ test_health(void **state)
 	assert_int_equal(log->critical_warning, 0);
 	assert_int_equal(log->avail_spare, 100);
 	assert_int_equal(count_of(log->host_writes), 2);
-	assert_int_equal(count_of(log->host_reads), 3);
+	assert_int_equal(count_of(log->host_reads), 4);
 	assert_int_equal(count_of(log->data_units_written), 5);
-	assert_int_equal(count_of(log->data_units_read), 1);
+	assert_int_equal(count_of(log->data_units_read), 3);
 }
 
 static void

@@ -205,6 +205,7 @@ test_host_gone_with_disk_at_work(void **state)
 		nvmf_ends_turns(after);
 		nvmf_ends_hang_up(&ends.io);
 		nvmf_ends_hang_up(&ends.admin);
+		nvmf_ends_await_conns(0); /* as long as the disk is at work the host is not let in */
 		nvmf_ends_io();
 	}
 }

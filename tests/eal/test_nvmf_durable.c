@@ -10,11 +10,15 @@
 
 #define FUA (1u << 30)
 #define NOTES 32
+/* A retry might find nothing left to write, and say that all is well. */
+#define FLUSH_FAILED (MEDIA(NVME_SC_WRITE_FAULT) | NVME_SC_DNR)
 
 /* In front of a RAM disk. */
 struct spy {
 	struct bdev b;
 	struct bdev *under;
+	bool hold;                    /* it takes what comes, and does not come to do it */
+	struct bdev_io *held;         /* one at most */
 	int refuse[BDEV_DISCARD + 1]; /* by operation: what it fails with, or 0 */
 	struct {
 		enum bdev_op op;
@@ -35,6 +39,11 @@ spy_submit(struct bdev *b, struct bdev_io *io)
 	s->note[s->n].op = io->op;
 	s->note[s->n].fua = io->fua;
 	s->note[s->n++].len = io->len;
+	if (s->hold) {
+		assert_null(s->held);
+		s->held = io;
+		return false;
+	}
 	if (s->refuse[io->op] == 0)
 		return bdev_submit(s->under, io);
 	io->result = s->refuse[io->op];
@@ -47,7 +56,22 @@ spy_close(struct bdev *b)
 	bdev_close(((struct spy *)b)->under);
 }
 
-static const struct bdev_ops spy_ops = {.submit = spy_submit, .close = spy_close};
+/* What was held is done when hold has ended. */
+static int
+spy_poll(struct bdev *b, struct bdev_io **done, int max)
+{
+	struct spy *s = (struct spy *)b;
+
+	(void)max;
+	if (s->hold || !s->held)
+		return 0;
+	assert_true(bdev_submit(s->under, s->held));
+	*done = s->held;
+	s->held = NULL;
+	return 1;
+}
+
+static const struct bdev_ops spy_ops = {.submit = spy_submit, .poll = spy_poll, .close = spy_close};
 
 static int
 open_spies(void **state)
@@ -109,6 +133,34 @@ test_fua(void **state)
 	one_write(0, false);
 }
 
+/* Read and Compare with FUA read what is on stable storage: it is put there first. */
+static void
+test_fua_of_reads(void **state)
+{
+	static const uint8_t reads[] = {nvme_cmd_read, nvme_cmd_compare};
+
+	(void)state;
+	nvmf_ends_io();
+	memset(ends.buf, 0, 4096);
+	for (size_t i = 0; i < sizeof(reads); i++) {
+		assert_int_equal(io(reads[i], 8, 0), 0);
+		assert_int_equal(spies[0].n, 1);
+		noted(0, BDEV_READ, false);
+		assert_int_equal(io(reads[i], 8, FUA), 0);
+		assert_int_equal(spies[0].n, 2);
+		assert_int_equal(spies[0].note[0].op, BDEV_FLUSH);
+		assert_int_equal(spies[0].note[1].op, BDEV_READ);
+		assert_int_equal(spies[0].note[1].len, 4096);
+		spies[0].refuse[BDEV_FLUSH] = -EIO;
+		assert_int_equal(io(reads[i], 8, FUA), FLUSH_FAILED);
+		assert_int_equal(spies[0].n, 1);
+		spies[0].refuse[BDEV_FLUSH] = 0;
+	}
+	spies[0].b.volatile_cache = false;
+	assert_int_equal(io(nvme_cmd_read, 8, FUA), 0);
+	assert_int_equal(spies[0].n, 1);
+}
+
 static void
 test_flush(void **state)
 {
@@ -117,8 +169,8 @@ test_flush(void **state)
 	assert_int_equal(io(nvme_cmd_flush, 1, 0), 0);
 	assert_int_equal(spies[0].n, 1);
 	noted(0, BDEV_FLUSH, false);
-	spies[0].refuse[BDEV_FLUSH] = -EIO; /* what is not on the disk is not said to be; a retry may help */
-	assert_int_equal(io(nvme_cmd_flush, 1, 0), MEDIA(NVME_SC_WRITE_FAULT));
+	spies[0].refuse[BDEV_FLUSH] = -EIO; /* what is not on the disk is not said to be, nor by a second flush */
+	assert_int_equal(io(nvme_cmd_flush, 1, 0), FLUSH_FAILED);
 	spies[0].refuse[BDEV_WRITE] = -ENOSPC;
 	assert_int_equal(io(nvme_cmd_write, 1, FUA), NVME_SC_CAP_EXCEEDED | NVME_SC_DNR);
 }
@@ -159,7 +211,7 @@ test_zeroes(void **state)
 	noted(0, BDEV_ZEROES, true);
 	assert_int_equal(spies[0].note[1].op, BDEV_FLUSH);
 	spies[0].refuse[BDEV_FLUSH] = -EIO;
-	assert_int_equal(io(nvme_cmd_write_zeroes, 300, FUA), MEDIA(NVME_SC_WRITE_FAULT));
+	assert_int_equal(io(nvme_cmd_write_zeroes, 300, FUA), FLUSH_FAILED);
 }
 
 /* A disk that has no way of its own (tmpfs before Linux 6.6, many block devices): blocks of zeroes are written. */
@@ -207,7 +259,7 @@ test_shutdown(void **state)
 	nvmf_ends_admin();
 	spies[1].refuse[BDEV_FLUSH] = -EIO;
 	assert_int_equal(shut_down(&status), CSTS_SHST_OCCURRING);
-	assert_int_equal(status, MEDIA(NVME_SC_WRITE_FAULT));
+	assert_int_equal(status, FLUSH_FAILED);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(spies[i].n, 1);
 		assert_int_equal(spies[i].note[0].op, BDEV_FLUSH);
@@ -217,13 +269,50 @@ test_shutdown(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* ---- Commands of a host that has gone ---------------------------------------------------------------------------- */
+
+static int
+connect_again(const char *host)
+{
+	nvmf_ends_hang_up(&ends.admin);
+	nvmf_ends_start(&ends.admin, 0, 32, NULL);
+	return initiator_fabrics_connect(&ends.admin, NQN, host, 0xffff, 0);
+}
+
+/* A Write is on the disk when its host's connections break, and the disk takes its time.  What the host writes after it
+ * has come back is not overwritten by it: the host is let in again when it is done, others at any time. */
+static void
+test_no_write_of_an_earlier_association(void **state)
+{
+	struct nvme_command c = nvmf_ends_command(nvme_cmd_write, 0, 8, nvmf_ends_keyed(4096));
+	uint64_t end = nvmf_ends_deadline();
+
+	(void)state;
+	nvmf_ends_io();
+	spies[0].hold = true;
+	assert_int_equal(initiator_send(&ends.io, &c, NULL, 0), 0);
+	while (!spies[0].held && nvmf_ends_turn(end))
+		;
+	assert_non_null(spies[0].held);
+	nvmf_ends_hang_up(&ends.io);
+	assert_int_equal(connect_again(HOST), -(int)SPECIFIC(NVME_SC_CONNECT_CTRL_BUSY)); /* may be tried again */
+	assert_true(connect_again(HOST "2") > 0);
+	assert_int_equal(connect_again(HOST), -(int)SPECIFIC(NVME_SC_CONNECT_CTRL_BUSY));
+	spies[0].hold = false;
+	nvmf_ends_await_conns(1);
+	assert_int_equal(ends.target.ctrls.used, 0);
+	assert_true(connect_again(HOST) > 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_spies, nvmf_ends_close)
 
 int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_fua), TEST(test_flush), TEST(test_zeroes), TEST(test_zeroes_by_writing), TEST(test_shutdown),
+		TEST(test_fua),      TEST(test_fua_of_reads), TEST(test_no_write_of_an_earlier_association),
+		TEST(test_flush),    TEST(test_zeroes),       TEST(test_zeroes_by_writing),
+		TEST(test_shutdown),
 	};
 
 	(void)argc;

@@ -147,6 +147,68 @@ test_admin_queue_goes_under_load(void **state)
 	}
 }
 
+static void
+hold_events(void)
+{
+	struct nvme_command aer = {.opcode = nvme_admin_async_event};
+	struct nvme_response r;
+
+	for (aer.cid = 1; aer.cid <= CTRL_AERS; aer.cid++)
+		assert_int_equal(initiator_send(&ends.admin, &aer, NULL, 0), 0);
+	nvmf_ends_turns(100);
+	assert_int_equal(initiator_poll(&ends.admin, &r, 1), 0);
+}
+
+/* CC.EN falls in the middle of everything: what was held is answered, then the host is told, and the I/O queues go. */
+static void
+disable(void)
+{
+	struct nvme_command off = nvmf_ends_shutdown();
+	struct nvme_response r[CTRL_AERS + 1];
+
+	off.cid = CTRL_AERS + 1;
+	off.cdw12 = 6u << 16 | 4u << 20;
+	assert_int_equal(initiator_send(&ends.admin, &off, NULL, 0), 0);
+	nvmf_ends_await_responses(&ends.admin, r, CTRL_AERS + 1);
+	for (int i = 0; i < CTRL_AERS; i++)
+		assert_int_equal(r[i].status, NVME_SC_ABORT_REQ);
+	assert_int_equal(r[CTRL_AERS].cid, off.cid);
+	assert_int_equal(r[CTRL_AERS].status, 0);
+	for (uint64_t end = nvmf_ends_deadline(); nvmf_ends_csts() != 0;)
+		assert_true(nvmf_ends_turn(end));
+	assert_int_equal(controller()->open_queues, 1);
+	for (uint16_t i = 0; i < num_queues; i++)
+		nvmf_ends_await(&queue[i].ended);
+	hang_up_all();
+}
+
+/* A controller level reset (base 1.4 §7.3.2): the association and its admin queue stay, and the host starts anew. */
+static void
+test_reset_under_load(void **state)
+{
+	struct nvme_command cache = {.opcode = nvme_admin_set_features, .cdw10 = NVME_FEAT_FID_VOLATILE_WC};
+	struct nvme_command queues = {
+		.opcode = nvme_admin_set_features, .cdw10 = NVME_FEAT_FID_NUM_QUEUES, .cdw11 = 1u << 16 | 1};
+	struct nvme_command flush = {.opcode = nvme_cmd_flush, .nsid = 1};
+
+	(void)state;
+	connect_all(0);
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(nvmf_ends_call(&ends.admin, cache, NULL, 0, NULL), 0);
+		hold_events();
+		load_all(0, DEPTH - 1);
+		nvmf_ends_turns(round);
+		disable();
+		assert_true(initiator_enable(&ends.admin));
+		assert_false(controller()->write_through);
+		assert_int_equal(nvmf_ends_call(&ends.admin, queues, NULL, 0, NULL), 0);
+		num_queues = 0;
+		add_queue();
+		assert_int_equal(nvmf_ends_call(&queue[0], flush, NULL, 0, NULL), 0);
+	}
+	hang_up_all();
+}
+
 /* Commands of any engine's queue keep a controller alive; when none come, its queues are closed on all of them. */
 static void
 test_keep_alive(void **state)
@@ -190,10 +252,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_queues_on_both),
-		TEST(test_admin_queue_goes_under_load),
-		TEST(test_keep_alive),
-		TEST(test_one_queue_leaves),
+		TEST(test_queues_on_both),   TEST(test_admin_queue_goes_under_load),
+		TEST(test_keep_alive),       TEST(test_one_queue_leaves),
+		TEST(test_reset_under_load),
 	};
 
 	(void)argc;

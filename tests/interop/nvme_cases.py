@@ -6,9 +6,11 @@ A bench has `guest.guest` (the guest), `near` (a Target) and `folder` (for the f
 import contextlib
 import dataclasses
 import functools
+import json
 import pathlib
 import re
 import signal
+import socket
 import time
 
 from cases import Case
@@ -21,6 +23,10 @@ HOSTS = (HOST, HOST_ID), (HOST + ".second", "6f1a1f0e-54d1-4bd3-9d0c-5a3d5e2a7d1
 DISK, PORT, NOBODYS_PORT = "/dev/nvme0n1", 4420, 4421
 LIMIT, LONG = 120, 1200  # seconds; the guest is emulated, and slow on a busy machine
 SIZE_MIB = 64
+PREFIX = "dpdk-iwarp-nvmf"
+TELEMETRY = f"/var/run/dpdk/{PREFIX}/dpdk_telemetry.v2"
+# What the guest's kernel says of a queue that comes, of one that goes, and nothing else.
+AT_PEACE = "creating .* queues|mapped .* queues|new ctrl: NQN|Removing ctrl: NQN|nvme0n1: +(p[0-9]|unknown)|TCP MSS"
 KATO, RECONNECT, RESTART = 5, 2, 5  # seconds
 
 
@@ -30,7 +36,7 @@ class Target:
     def __init__(self, binary, tap, mtu, addr, folder):
         frames = ",framesz=16384,blocksz=16384" if mtu > 1500 else ""
         self.addr, self.folder = addr, folder
-        self._argv = [str(binary), "--no-huge", "-m", "512", "--no-pci", "--no-telemetry", "--no-shconf",
+        self._argv = [str(binary), "--no-huge", "-m", "512", "--no-pci", f"--file-prefix={PREFIX}", "--no-shconf",
                       f"--vdev=net_af_packet0,iface={tap},qdisc_bypass=0{frames}", "--",
                       "--ip", f"{addr}/24", "--mtu", str(mtu)]
 
@@ -66,6 +72,19 @@ class Target:
             yield str(path)
         finally:
             path.unlink()
+
+
+def counters():
+    """What the target's first engine has counted, asked as dpdk-telemetry.py does."""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asked:
+            asked.settimeout(LIMIT)
+            asked.connect(TELEMETRY)
+            asked.recv(1024)  # who it is
+            asked.send(b"/iwarp/stats,0")
+            return json.loads(asked.recv(1 << 16))["/iwarp/stats"]
+    except OSError as error:
+        raise Failed(f"no counters at {TELEMETRY}: {error}") from None
 
 
 def stop(target):
@@ -301,20 +320,45 @@ def host_gone(bench):
     guest.boot()
 
 
-def loss(bench):
+@contextlib.contextmanager
+def lossy(bench):
     """One frame of a hundred is lost, either way."""
     tc, lose = "/usr/bin/tc", "root netem loss 1%"  # busybox' own knows too little
     run(bench, f"{tc} qdisc add dev eth0 ingress && ip link set ifb0 up && "
         f"{tc} filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0 && "
         f"{tc} qdisc add dev ifb0 {lose} && {tc} qdisc add dev eth0 {lose}")
     try:
-        with disk(bench):
-            run(bench, fio("randwrite", 2, "--bsrange=4k-64k"), LONG)
+        yield
         output = run(bench, f"{tc} -s qdisc show dev eth0; {tc} -s qdisc show dev ifb0")
         if sum(int(n) > 0 for line in output for n in re.findall(r"dropped (\d+)", line)) < 2:
             raise Failed("nothing was lost", output)
     finally:
         run(bench, f"{tc} qdisc del dev eth0 root; {tc} qdisc del dev eth0 ingress; {tc} qdisc del dev ifb0 root")
+
+
+def undisturbed(bench, target):
+    """Neither the guest's kernel since its log was emptied nor the target has seen an error, a timeout or a new start."""
+    log = [line for line in run(bench, "dmesg") if re.search("nvme|siw|I/O", line)]
+    seek("new ctrl: NQN", log)  # it is there, and is the log of this controller
+    bad = [line for line in log if not re.search(AT_PEACE, line)]
+    if bad:
+        raise Failed("the guest's kernel complains", bad)
+    said = [line for line in target.out if line.startswith("controller ")]
+    if len(said) != 1:
+        raise Failed("the controller did not stay", said)
+    seek("^live$", run(bench, "cat /sys/class/nvme/nvme0/state"))
+
+
+def loss(bench):
+    """1 % of the frames is lost, and nobody above TCP is told: fio verifies what it wrote, no command has an error or is
+    late, no queue is made anew; and it was TCP that repaired it, our end too."""
+    run(bench, "dmesg -c >/dev/null")
+    with lossy(bench), disk(bench) as target:
+        run(bench, fio("randwrite", 2, "--bsrange=4k-64k"), LONG)
+        undisturbed(bench, target)
+        tcp = counters()["tcp"]
+        if not tcp["tx_retrans"] or tcp["timeouts"] or tcp["resets"]:
+            raise Failed("our end sent {tx_retrans} segments again, and lost {timeouts} and {resets} connections".format(**tcp))
 
 
 def both(bench):

@@ -228,7 +228,7 @@ csts(const struct ctrl *c)
 {
 	uint64_t value = 99;
 
-	assert_true(ctrl_prop_get(c, PROP_CSTS, 4, &value));
+	assert_true(ctrl_prop_get(&all, c, PROP_CSTS, 4, &value));
 	return value;
 }
 
@@ -259,6 +259,64 @@ test_enable(void **state)
 		assert_true(ctrl_prop_set(c, PROP_CC, 4, 0));
 		assert_int_equal(csts(c), 0);
 	}
+}
+
+/* A controller that is disabled is ready no more, but says so when its I/O queues have gone; what was set is unset. */
+static void
+test_reset(void **state)
+{
+	struct request aer[2], *held;
+	struct ctrl *c = start_both();
+
+	(void)state;
+	c->aer[c->num_aers++] = &aer[0];
+	c->aer[c->num_aers++] = &aer[1];
+	c->aen_config = 0x100;
+	c->write_through = true;
+	c->num_io_queues = 1;
+	assert_true(ctrl_enabled(c));
+	assert_true(ctrl_prop_set(c, PROP_CC, 4, ENABLE & ~1u));
+	assert_false(ctrl_enabled(c));
+	held = ctrl_reset(&all, c);
+	assert_ptr_equal(held, &aer[0]);
+	assert_ptr_equal(held->next, &aer[1]);
+	assert_null(held->next->next);
+	assert_int_equal(c->num_aers, 0);
+	assert_int_equal(c->aen_config, 0);
+	assert_false(c->write_through);
+	assert_int_equal(c->num_io_queues, CTRL_IO_QUEUES);
+	assert_int_equal(admin.hang_up, HANG_NOT);
+	assert_int_equal(io.hang_up, HANG_UP_AT_ONCE);
+	assert_false(ctrl_ready(c));
+	assert_int_equal(csts(c), CSTS_RDY);
+	ctrl_detach(&all, &io);
+	assert_int_equal(csts(c), 0);
+	assert_true(ctrl_prop_set(c, PROP_CC, 4, ENABLE));
+	assert_int_equal(csts(c), CSTS_RDY);
+}
+
+/* As long as a disk has commands of a queue that has gone, its host gets no other controller of that subsystem; another
+ * host does, and it does of another subsystem. */
+static void
+test_draining(void **state)
+{
+	static struct subsys other;
+	struct connect_data second = host;
+	struct queue next = queue_at(&here, 0), far = queue_at(&here, 0), beside = queue_at(&here, 0);
+
+	(void)state;
+	start_both();
+	ctrl_drain(&all, &io);
+	assert_int_equal(admin.hang_up, HANG_NOT);
+	ctrl_drain(&all, &admin);
+	assert_int_equal(io.hang_up, HANG_UP); /* the controller goes with its admin queue */
+	ctrl_detach(&all, &admin);
+	assert_null(ctrl_new(&all, &subsys, &host, 0, &next));
+	second.hostid[0] = 8;
+	assert_non_null(ctrl_new(&all, &subsys, &second, 0, &far));
+	assert_non_null(ctrl_new(&all, &other, &host, 0, &beside));
+	ctrl_detach(&all, &io);
+	assert_non_null(ctrl_new(&all, &subsys, &host, 0, &next));
 }
 
 static void
@@ -293,8 +351,8 @@ test_properties(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(ctrl_prop_get(c, rows[i].offset, rows[i].size, &value), rows[i].there);
-	assert_true(ctrl_prop_get(c, PROP_CAP, 8, &value));
+		assert_int_equal(ctrl_prop_get(&all, c, rows[i].offset, rows[i].size, &value), rows[i].there);
+	assert_true(ctrl_prop_get(&all, c, PROP_CAP, 8, &value));
 	assert_int_equal(value & 0xffff, CTRL_QUEUE_SIZE - 1); /* MQES, 0's based */
 	assert_true(value >> 37 & 1);                          /* NVM command set */
 	assert_false(ctrl_prop_set(c, PROP_CSTS, 4, 1));
@@ -313,6 +371,8 @@ main(void)
 		cmocka_unit_test(test_keep_alive),
 		cmocka_unit_test(test_dying),
 		cmocka_unit_test(test_enable),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_draining),
 		cmocka_unit_test(test_shutdown),
 		cmocka_unit_test(test_properties),
 	};
