@@ -39,9 +39,8 @@ test_write_read_compare(void **state)
 		ends.buf[len - 1] ^= 1;
 		assert_int_equal(nvmf_ends_call(&ends.io,
 						nvmf_ends_command(nvme_cmd_compare, 0, blocks[n], nvmf_ends_keyed(len)),
-						NULL, 0, NULL) &
-					 STATUS,
-				 MEDIA(NVME_SC_COMPARE_FAILED));
+						NULL, 0, NULL),
+				 MEDIA(NVME_SC_COMPARE_FAILED) | NVME_SC_DNR);
 	}
 }
 
@@ -138,6 +137,9 @@ test_identify(void **state)
 	c.nsid = 2;
 	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL), 0);
 	assert_int_equal(ns->nsze, 256);
+	assert_int_equal(ns->ncap, 256);
+	assert_int_equal(ns->nuse, 256);
+	assert_int_equal(ns->nmic, 1); /* shared by controllers */
 	assert_int_equal(ns->lbaf[0].ds, 12);
 	assert_int_equal(ns->nsattr & 1, 1);
 	c.cdw10 = 2;
@@ -161,6 +163,9 @@ test_discovery_log(void **state)
 	assert_true(initiator_enable(&ends.admin));
 	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL), 0);
 	assert_int_equal(log->numrec, 1); /* the other subsystem is not for this host */
+	assert_int_equal(log->genctr, 1);
+	assert_int_equal(log->recfmt, 0);
+	assert_int_equal(log->entries[0].portid, 1);
 	assert_string_equal(log->entries[0].subnqn, NQN);
 	assert_int_equal(log->entries[0].trtype, NVMF_TRTYPE_RDMA);
 	assert_int_equal(log->entries[0].adrfam, NVMF_ADDR_FAMILY_IP4);
@@ -187,6 +192,9 @@ test_features(void **state)
 	assert_int_equal(result, 3 << 16 | 3);
 	assert_int_equal(nvmf_ends_call(&ends.admin, get, NULL, 0, &result), 0);
 	assert_int_equal(result, 3 << 16 | 3);
+	set.cdw11 = 999u << 16 | 999;
+	assert_int_equal(nvmf_ends_call(&ends.admin, set, NULL, 0, &result), 0);
+	assert_int_equal(result, (CTRL_IO_QUEUES - 1) << 16 | (CTRL_IO_QUEUES - 1));
 	set.cdw11 = 0xffff;
 	assert_int_equal(nvmf_ends_call(&ends.admin, set, NULL, 0, NULL) & STATUS, NVME_SC_INVALID_FIELD);
 }
@@ -239,6 +247,9 @@ test_abort_of_a_held_event_request(void **state)
 	abort.cdw10 = 8u << 16;
 	assert_int_equal(nvmf_ends_call(&ends.admin, abort, NULL, 0, &result), 0);
 	assert_int_equal(result, 1); /* there is no 8 */
+	abort.cdw10 = 7u << 16 | 1;
+	assert_int_equal(nvmf_ends_call(&ends.admin, abort, NULL, 0, &result), 0);
+	assert_int_equal(result, 1); /* nor a 7 on queue 1 */
 	abort.cdw10 = 7u << 16;
 	assert_int_equal(initiator_send(&ends.admin, &abort, NULL, 0), 0);
 	nvmf_ends_await_responses(&ends.admin, r, 2);

@@ -9,6 +9,84 @@
 #define DISCOVERY "nqn.2014-08.org.nvmexpress.discovery"
 #define CHANGEABLE 4 /* "supported capabilities" */
 
+/* ---- Identification of controllers ------------------------------------------------------------------------------ */
+
+static void
+open_discovery(void)
+{
+	nvmf_ends_start(&ends.admin, 0, 32, NULL);
+	assert_true(initiator_fabrics_connect(&ends.admin, DISCOVERY, HOST, 0xffff, 0) > 0);
+	assert_true(initiator_enable(&ends.admin));
+}
+
+static const struct nvme_id_ctrl *
+identify(void)
+{
+	struct nvme_command c = {.opcode = nvme_admin_identify, .cdw10 = 1, .sgl = nvmf_ends_keyed(4096)};
+
+	memset(ends.buf, 0x99, 4096);
+	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL), 0);
+	return (const void *)ends.buf;
+}
+
+/* What any of them says. */
+static void
+check_common(const struct nvme_id_ctrl *id)
+{
+	assert_memory_equal(id->mn, "dpdk-iwarp NVMe-oF target               ", 40);
+	assert_memory_equal(id->fr, "1       ", 8);
+	assert_int_equal(id->ver, 0x10400);
+	assert_int_equal(id->mdts, 8);      /* 2^8 times 4 KiB */
+	assert_int_equal(id->ctratt, 0x41); /* host identifiers of 128 bits, traffic based keep-alive */
+	assert_int_equal(id->aerl, CTRL_AERS - 1);
+	assert_int_equal(id->lpa & 4, 4); /* log pages by offset */
+	assert_int_equal(id->kas, 1);
+	assert_int_equal(id->maxcmd, CTRL_QUEUE_SIZE);
+	assert_int_equal(id->sgls, 0x140005); /* keyed, in the capsule, and longer than the data */
+	assert_int_equal(id->ioccsz, (CAPSULE_COMMAND + EXEC_CAPSULE_DATA) / 16);
+	assert_int_equal(id->iorcsz, 1);
+	assert_int_equal(id->icdoff, 0);
+	assert_int_equal(id->fcatt, 0);
+	assert_int_equal(id->msdbd, 1);
+}
+
+static void
+test_controller(void **state)
+{
+	const struct nvme_id_ctrl *id;
+
+	(void)state;
+	nvmf_ends_admin();
+	id = identify();
+	check_common(id);
+	assert_int_equal(id->cntrltype, NVME_CTRL_CNTRLTYPE_IO);
+	assert_int_equal(id->cmic, NVME_CTRL_CMIC_MULTI_CTRL);
+	assert_int_equal(id->sqes, 0x66);
+	assert_int_equal(id->cqes, 0x44);
+	assert_int_equal(id->oncs, NVME_CTRL_ONCS_COMPARE | NVME_CTRL_ONCS_DSM | NVME_CTRL_ONCS_WRITE_ZEROES);
+	assert_int_equal(id->ofcs, NVME_CTRL_OFCS_DISCONNECT);
+	assert_int_equal(id->vwc, 4); /* no cache; Flush is for one namespace */
+	assert_memory_equal(id->sn, ends.target.subsys[0].serial, 20);
+	ends.target.subsys[0].ns[1].bdev[0]->volatile_cache = true;
+	assert_int_equal(identify()->vwc, 5);
+}
+
+static void
+test_discovery_controller(void **state)
+{
+	const struct nvme_id_ctrl *id;
+
+	(void)state;
+	open_discovery();
+	id = identify();
+	check_common(id);
+	assert_int_equal(id->cntrltype, NVME_CTRL_CNTRLTYPE_DISCOVERY);
+	assert_string_equal(id->subnqn, DISCOVERY);
+	assert_memory_equal(id->sn, "discovery           ", 20);
+	assert_int_equal(id->nn, 0);
+	assert_int_equal(id->ofcs, 0); /* it has no I/O queue to disconnect */
+}
+
 /* ---- Identification of namespaces ------------------------------------------------------------------------------- */
 
 static void
@@ -105,6 +183,29 @@ test_features(void **state)
 		assert_int_equal(get_feature(rows[i].id, 0), want);
 	}
 	assert_int_equal(ends.target.ctrls.ctrl[ends.cntlid - 1].kato_ns, UINT64_C(600000000000));
+}
+
+/* A discovery controller keeps a host's name and time, and has nothing to write to (NVMe-oF 1.1 §5.2). */
+static void
+test_features_of_discovery(void **state)
+{
+	static const struct {
+		uint8_t id;
+		uint16_t status;
+	} rows[] = {{NVME_FEAT_FID_KATO, 0},
+		    {NVME_FEAT_FID_ASYNC_EVENT, 0},
+		    {NVME_FEAT_FID_NUM_QUEUES, NVME_SC_INVALID_FIELD},
+		    {NVME_FEAT_FID_VOLATILE_WC, NVME_SC_INVALID_FIELD}};
+
+	(void)state;
+	open_discovery();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct nvme_command c = {.opcode = nvme_admin_get_features, .cdw10 = rows[i].id};
+
+		assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL) & STATUS, rows[i].status);
+		c.opcode = nvme_admin_set_features;
+		assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL) & STATUS, rows[i].status);
+	}
 }
 
 /* The host identifier is Connect's. */
@@ -210,9 +311,7 @@ test_log_in_parts(void **state)
 	static uint8_t whole[4096];
 
 	(void)state;
-	nvmf_ends_start(&ends.admin, 0, 32, NULL);
-	assert_true(initiator_fabrics_connect(&ends.admin, DISCOVERY, HOST, 0xffff, 0) > 0);
-	assert_true(initiator_enable(&ends.admin));
+	open_discovery();
 	get_log(NVME_LOG_LID_DISCOVER, 0, 4096);
 	memcpy(whole, ends.buf, sizeof(whole));
 	all_zero(2048, 4096); /* one entry behind the header */
@@ -255,8 +354,9 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_descriptors), TEST(test_list),       TEST(test_features),     TEST(test_host_identifier),
-		TEST(test_health),      TEST(test_small_logs), TEST(test_log_in_parts), TEST(test_signs_of_life),
+		TEST(test_controller), TEST(test_discovery_controller),  TEST(test_descriptors),     TEST(test_list),
+		TEST(test_features),   TEST(test_features_of_discovery), TEST(test_host_identifier), TEST(test_health),
+		TEST(test_small_logs), TEST(test_log_in_parts),          TEST(test_signs_of_life),
 	};
 
 	(void)argc;

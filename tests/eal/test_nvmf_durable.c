@@ -242,6 +242,32 @@ test_zeroes_by_writing(void **state)
 	assert_int_equal(spies[0].n, 1);
 }
 
+/* Dataset Management without "deallocate" is a hint at how blocks will be used: nothing is done to them, and where
+ * nothing may be written it is no fault. */
+static void
+test_hints(void **state)
+{
+	uint8_t range[16] = {[4] = 8};
+	struct nvme_command c = {.opcode = nvme_cmd_dsm, .nsid = 1, .sgl = {SGL_CAPSULE, 0, sizeof(range), 0}};
+
+	(void)state;
+	nvmf_ends_io();
+	for (int read_only = 0; read_only < 2; read_only++)
+		for (c.cdw11 = 0; c.cdw11 < 4; c.cdw11++) {
+			ends.target.subsys[0].ns[0].read_only = read_only;
+			assert_int_equal(nvmf_ends_call(&ends.io, c, range, sizeof(range), NULL), 0);
+			assert_int_equal(spies[0].n, 0);
+		}
+	ends.target.subsys[0].ns[0].read_only = false;
+	c.cdw11 = 4;
+	assert_int_equal(nvmf_ends_call(&ends.io, c, range, sizeof(range), NULL), 0);
+	assert_int_equal(spies[0].n, 1);
+	noted(0, BDEV_DISCARD, false);
+	range[4] = 0; /* of no blocks */
+	assert_int_equal(nvmf_ends_call(&ends.io, c, range, sizeof(range), NULL), 0);
+	assert_int_equal(spies[0].n, 1);
+}
+
 static uint64_t
 shut_down(uint16_t *status)
 {
@@ -310,8 +336,13 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_fua),      TEST(test_fua_of_reads), TEST(test_no_write_of_an_earlier_association),
-		TEST(test_flush),    TEST(test_zeroes),       TEST(test_zeroes_by_writing),
+		TEST(test_fua),
+		TEST(test_fua_of_reads),
+		TEST(test_no_write_of_an_earlier_association),
+		TEST(test_flush),
+		TEST(test_hints),
+		TEST(test_zeroes),
+		TEST(test_zeroes_by_writing),
 		TEST(test_shutdown),
 	};
 
