@@ -171,7 +171,7 @@ ctrl_new(struct ctrls *all, struct subsys *subsys, const struct connect_data *d,
 		memcpy(c->hostid, d->hostid, sizeof(c->hostid));
 		memcpy(c->hostnqn, d->hostnqn, sizeof(c->hostnqn));
 		c->owner = admin->shard->number;
-		c->kato_ns = (uint64_t)kato_ms * 1000000;
+		ctrl_set_kato(c, kato_ms);
 		c->last_seen = admin->shard->now_ns;
 		c->num_io_queues = CTRL_IO_QUEUES;
 		attach(c, admin);
@@ -254,6 +254,12 @@ ctrl_expire(struct ctrls *all, const struct shard *shard)
 		kill_ctrl(c, HANG_UP_AT_ONCE); /* nobody is there to hear a FIN */
 	}
 	rte_spinlock_unlock(&all->lock);
+}
+
+void
+ctrl_set_kato(struct ctrl *c, uint32_t ms)
+{
+	c->kato_ns = ((uint64_t)ms + CTRL_KATO_MS - 1) / CTRL_KATO_MS * CTRL_KATO_MS * 1000000;
 }
 
 struct queue_counts

@@ -11,6 +11,7 @@
 #define CTRL_IO_QUEUES 64
 #define CTRL_AERS 4
 #define CTRL_QUEUE_SIZE 256 /* entries of a queue at most */
+#define CTRL_KATO_MS 100u   /* a keep-alive timeout is rounded up to a multiple of that (KAS) */
 
 /* Properties (registers) that NVMe over Fabrics has. */
 enum { PROP_CAP = 0x00, PROP_VS = 0x08, PROP_CC = 0x14, PROP_CSTS = 0x1c, PROP_NSSR = 0x20 };
@@ -80,6 +81,9 @@ void ctrl_kill(struct ctrls *all, struct ctrl *c, enum hang_up how);
 /* Of the controllers whose admin queue is on this engine: kills each whose host was silent for longer than its
  * keep-alive timeout, and closes by force what a dying one still has open after a while. */
 void ctrl_expire(struct ctrls *all, const struct shard *shard);
+
+/* The keep-alive timeout; 0: none. */
+void ctrl_set_kato(struct ctrl *c, uint32_t ms);
 
 /* What its queues have counted so far. */
 struct queue_counts ctrl_counts(struct ctrls *all, const struct ctrl *c);

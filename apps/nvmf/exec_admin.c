@@ -29,7 +29,7 @@ static uint16_t
 set_kato(struct target *t, struct request *req)
 {
 	(void)t;
-	req->queue->ctrl->kato_ns = (uint64_t)req->cmd.cdw11 * 1000000;
+	ctrl_set_kato(req->queue->ctrl, req->cmd.cdw11);
 	return 0;
 }
 

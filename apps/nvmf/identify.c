@@ -37,7 +37,7 @@ fill_common(const struct ctrl *c, struct nvme_id_ctrl *id)
 	id->aerl = CTRL_AERS - 1;
 	id->lpa = NVME_CTRL_LPA_EXTENDED;
 	id->elpe = 0;
-	id->kas = htole16(1); /* in units of 100 ms */
+	id->kas = htole16(CTRL_KATO_MS / 100);
 	id->maxcmd = htole16(CTRL_QUEUE_SIZE);
 	id->sgls = htole32(SGLS_SUPPORTED | SGLS_KEYED | SGLS_EXCESS | SGLS_OFFSET);
 	id->ioccsz = htole32((CAPSULE_COMMAND + EXEC_CAPSULE_DATA) / 16);

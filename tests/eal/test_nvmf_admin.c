@@ -185,6 +185,27 @@ test_features(void **state)
 	assert_int_equal(ends.target.ctrls.ctrl[ends.cntlid - 1].kato_ns, UINT64_C(600000000000));
 }
 
+/* A keep-alive timeout is rounded up to what Identify says (KAS, 100 ms; base 1.4 §5.21.1.15). */
+static void
+test_keep_alive_granularity(void **state)
+{
+	static const uint32_t rows[][2] = {{0, 0}, {1, 100}, {100, 100}, {101, 200}, {5000, 5000}, {5001, 5100}};
+	struct nvme_command c = {.opcode = nvme_admin_set_features, .cdw10 = NVME_FEAT_FID_KATO};
+
+	(void)state;
+	nvmf_ends_admin();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		c.cdw11 = rows[i][0];
+		assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL), 0);
+		assert_int_equal(get_feature(NVME_FEAT_FID_KATO, 0), rows[i][1]);
+	}
+	nvmf_ends_hang_up(&ends.admin);
+	nvmf_ends_start(&ends.admin, 0, 32, NULL);
+	ends.cntlid = initiator_fabrics_connect(&ends.admin, NQN, HOST, 0xffff, 15001);
+	assert_true(ends.cntlid > 0);
+	assert_int_equal(ends.target.ctrls.ctrl[ends.cntlid - 1].kato_ns, UINT64_C(15100000000));
+}
+
 /* A discovery controller keeps a host's name and time, and has nothing to write to (NVMe-oF 1.1 §5.2). */
 static void
 test_features_of_discovery(void **state)
@@ -354,9 +375,18 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_controller), TEST(test_discovery_controller),  TEST(test_descriptors),     TEST(test_list),
-		TEST(test_features),   TEST(test_features_of_discovery), TEST(test_host_identifier), TEST(test_health),
-		TEST(test_small_logs), TEST(test_log_in_parts),          TEST(test_signs_of_life),
+		TEST(test_controller),
+		TEST(test_discovery_controller),
+		TEST(test_descriptors),
+		TEST(test_list),
+		TEST(test_features),
+		TEST(test_features_of_discovery),
+		TEST(test_keep_alive_granularity),
+		TEST(test_host_identifier),
+		TEST(test_health),
+		TEST(test_small_logs),
+		TEST(test_log_in_parts),
+		TEST(test_signs_of_life),
 	};
 
 	(void)argc;
