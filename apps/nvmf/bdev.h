@@ -47,7 +47,8 @@ struct bdev_ops {
 
 struct bdev {
 	const struct bdev_ops *ops;
-	uint64_t size; /* octets */
+	uint64_t size; /* octets, whole blocks */
+	uint64_t blocks;
 	uint32_t block_size;
 	bool volatile_cache; /* BDEV_FLUSH has something to do */
 	bool any_memory;     /* iov may point anywhere, aligned or not */

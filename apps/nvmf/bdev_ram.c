@@ -238,6 +238,10 @@ bdev_ram_open(uint64_t size, uint32_t block_size)
 		free(r);
 		return NULL;
 	}
-	r->b = (struct bdev){.ops = &ram_ops, .size = size, .block_size = block_size, .any_memory = true};
+	r->b = (struct bdev){.ops = &ram_ops,
+			     .size = size,
+			     .blocks = size / block_size,
+			     .block_size = block_size,
+			     .any_memory = true};
 	return &r->b;
 }

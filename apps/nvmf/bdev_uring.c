@@ -238,6 +238,7 @@ check_size(struct uring *u, const char *path, char *why, size_t why_len)
 			 least_block(u->fd));
 		return false;
 	}
+	u->b.blocks = u->b.size / u->b.block_size;
 	return true;
 }
 

@@ -22,6 +22,7 @@ struct host_side {
 	struct conn *conns;          /* all of them */
 	int num_conns;               /* atomic */
 	struct request_list no_bufs; /* requests that wait for buffers, of all of them */
+	uint32_t on_disk;            /* requests that a disk has, of all of them */
 	uint64_t minded;             /* how often one was looked at for that */
 	uint64_t host_timeout_ns;    /* how long a host may leave what it owes */
 	iw_cm_id listener;

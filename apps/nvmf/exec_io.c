@@ -33,7 +33,7 @@ find_ns(struct request *req)
 static bool
 in_range(const struct request *req, uint64_t lba, uint64_t blocks)
 {
-	uint64_t have = exec_disk(req)->size / exec_disk(req)->block_size;
+	uint64_t have = exec_disk(req)->blocks;
 
 	return lba <= have && blocks <= have - lba;
 }
@@ -59,10 +59,8 @@ plan_data(struct target *t, struct request *req)
 	(void)t;
 	if (status != 0)
 		return status;
-	if (blocks_of(req) > EXEC_DATA_MAX / exec_disk(req)->block_size)
-		return NVME_SC_INVALID_FIELD; /* MDTS */
-	req->len = blocks_of(req) * exec_disk(req)->block_size;
-	return 0;
+	req->len = blocks_of(req) * exec_disk(req)->block_size;      /* 65536 * 4096 at most */
+	return req->len > EXEC_DATA_MAX ? NVME_SC_INVALID_FIELD : 0; /* MDTS */
 }
 
 static uint16_t

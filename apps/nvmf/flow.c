@@ -53,6 +53,7 @@ went(struct conn *c, struct request *req, enum exec_result result)
 {
 	if (result == EXEC_DISK) {
 		c->on_disk++;
+		c->side->on_disk++;
 		return;
 	}
 	if (result == EXEC_HELD)
@@ -228,6 +229,7 @@ conn_resume(struct host_side *side, struct request *req)
 	struct conn *c = conn_of(req);
 
 	c->on_disk--;
+	side->on_disk--;
 	if (c->open)
 		went(c, req, exec_resume(side->target, req));
 	note(c);

@@ -82,9 +82,7 @@ fill_ctrl(const struct ctrl *c, struct nvme_id_ctrl *id)
 static void
 fill_ns(const struct ns *ns, struct nvme_id_ns *id)
 {
-	uint64_t blocks = ns->bdev[0]->size / ns->bdev[0]->block_size;
-
-	id->nsze = id->ncap = id->nuse = htole64(blocks);
+	id->nsze = id->ncap = id->nuse = htole64(ns->bdev[0]->blocks);
 	id->nmic = 1; /* may be shared by controllers */
 	id->nsattr = ns->read_only ? NSATTR_WRITE_PROTECTED : 0;
 	memcpy(id->nguid, ns->uuid, sizeof(id->nguid));

@@ -189,7 +189,8 @@ serve_turn(struct host_side *side)
 
 	side->shard.now_ns = now;
 	work += conn_poll(side);
-	work += poll_disks(side);
+	if (side->on_disk > 0)
+		work += poll_disks(side);
 	if (now >= side->next_expiry) {
 		ctrl_expire(&side->target->ctrls, &side->shard);
 		conn_mind_all(side);
@@ -211,8 +212,7 @@ say_ready(const struct options *o, const struct target *t, const struct host *ho
 		for (uint32_t k = 0; k < t->subsys[i].num_ns; k++)
 			printf("  %s namespace %u: %s, %llu blocks of %u%s\n", t->subsys[i].nqn,
 			       t->subsys[i].ns[k].nsid, t->subsys[i].ns[k].spec,
-			       (unsigned long long)(t->subsys[i].ns[k].bdev[0]->size /
-						    t->subsys[i].ns[k].bdev[0]->block_size),
+			       (unsigned long long)t->subsys[i].ns[k].bdev[0]->blocks,
 			       t->subsys[i].ns[k].bdev[0]->block_size,
 			       t->subsys[i].ns[k].read_only ? ", read-only" : "");
 	if (host->n > 1)

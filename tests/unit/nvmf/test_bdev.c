@@ -49,6 +49,7 @@ test_specs(void **state)
 		}
 		assert_int_equal(b->size, rows[i].size);
 		assert_int_equal(b->block_size, rows[i].block);
+		assert_int_equal(b->blocks, rows[i].size / rows[i].block);
 		assert_false(b->volatile_cache);
 		bdev_close(b);
 	}
