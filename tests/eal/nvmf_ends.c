@@ -260,6 +260,7 @@ nvmf_ends_call(struct initiator *i, struct nvme_command c, const void *data, uin
 
 	assert_true(initiator_call(i, &c, data, len, &r));
 	assert_int_equal(r.cid, c.cid);
+	assert_int_equal(r.sq_id, i->qid);
 	if (result)
 		*result = r.result;
 	return r.status;

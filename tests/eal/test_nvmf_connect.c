@@ -160,7 +160,7 @@ test_longer_private_data(void **state)
 
 /* What a host says in its Connect; 0 is what is right, on a queue of 32 entries. */
 struct say {
-	uint16_t qid, recfmt, said_qid;
+	uint16_t qid, recfmt, said_qid, cattr;
 	int sqsize; /* -1: 0 */
 	const char *subnqn, *hostnqn;
 	uint8_t hostid;
@@ -186,6 +186,7 @@ say(struct initiator *i, const struct say *s)
 		memset(raw + s->unended, 'x', CAPSULE_NQN);
 	c.cdw10 = (uint32_t)(s->said_qid ? s->said_qid : s->qid) << 16 | s->recfmt;
 	c.cdw11 = s->sqsize < 0 ? 0 : s->sqsize ? (uint32_t)s->sqsize : 31;
+	c.cdw11 |= (uint32_t)s->cattr << 16;
 	c.sgl = s->sgl.len ? s->sgl : (struct sgl){SGL_CAPSULE, 0, sizeof(raw), 0};
 	assert_true(initiator_call(i, &c, raw, sizeof(raw), &r));
 	return r;
@@ -246,6 +247,28 @@ test_connect_refused(void **state)
 		if (row->say.qid == 0)
 			assert_int_equal(say(&i, &(struct say){.qid = 0}).status, 0);
 		nvmf_ends_hang_up(&i);
+	}
+}
+
+/* A host may do without the flow control of its submission queue (CATTR bit 2): SQHD is FFFFh then, at once.  The
+ * priority class beside it is nobody's business. */
+static void
+test_without_flow_control(void **state)
+{
+	struct nvme_command flush = {.opcode = nvme_cmd_flush, .nsid = 1};
+	struct nvme_response r;
+
+	(void)state;
+	nvmf_ends_admin();
+	for (uint16_t cattr = 0; cattr < 8; cattr++) {
+		nvmf_ends_start(&ends.io, 1, 32, NULL);
+		r = say(&ends.io, &(struct say){.qid = 1, .cattr = cattr});
+		assert_int_equal(r.status, 0);
+		assert_int_equal(r.sq_head, cattr & 4 ? 0xffff : 1);
+		assert_true(initiator_call(&ends.io, &flush, NULL, 0, &r));
+		assert_int_equal(r.sq_head, cattr & 4 ? 0xffff : 2);
+		nvmf_ends_hang_up(&ends.io);
+		nvmf_ends_await_conns(1);
 	}
 }
 
@@ -329,9 +352,10 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_accepted),           TEST(test_no_resources),           TEST(test_read_depths),
-		TEST(test_private_data),       TEST(test_longer_private_data),    TEST(test_connect_refused),
-		TEST(test_io_queue_too_early), TEST(test_command_before_connect), TEST(test_configuration),
+		TEST(test_accepted),           TEST(test_no_resources),         TEST(test_read_depths),
+		TEST(test_private_data),       TEST(test_longer_private_data),  TEST(test_connect_refused),
+		TEST(test_io_queue_too_early), TEST(test_without_flow_control), TEST(test_command_before_connect),
+		TEST(test_configuration),
 	};
 
 	(void)argc;

@@ -334,6 +334,11 @@ test_shutdown(void **state)
 	assert_int_equal(csts(c), CSTS_SHST_DONE);
 	ctrl_shut_down(c);
 	assert_int_equal(csts(c), CSTS_SHST_DONE);
+	assert_true(ctrl_prop_set(c, PROP_CC, 4, ENABLE)); /* only a reset starts it again (base 1.4 §7.6.2) */
+	assert_int_equal(csts(c), CSTS_SHST_DONE);
+	assert_true(ctrl_prop_set(c, PROP_CC, 4, 0));
+	assert_true(ctrl_prop_set(c, PROP_CC, 4, ENABLE));
+	assert_int_equal(csts(c), CSTS_RDY);
 }
 
 static void
