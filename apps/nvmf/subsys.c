@@ -7,10 +7,20 @@
 
 #define NQN_MAX 223
 
+/* Names of hosts are printed: what would write between the lines, or to the terminal, is in none. */
+static bool
+printable(const uint8_t *s)
+{
+	for (; *s; s++)
+		if (*s <= ' ' || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0)) /* C1 in UTF-8 */
+			return false;
+	return true;
+}
+
 bool
 subsys_nqn_valid(const char *nqn)
 {
-	return strncmp(nqn, "nqn.", 4) == 0 && nqn[4] != 0 && strlen(nqn) <= NQN_MAX;
+	return strncmp(nqn, "nqn.", 4) == 0 && nqn[4] != 0 && strlen(nqn) <= NQN_MAX && printable((const uint8_t *)nqn);
 }
 
 /* A UUID made of a name, version 5 (RFC 4122 §4.3). */

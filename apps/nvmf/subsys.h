@@ -32,7 +32,8 @@ struct subsys {
 	uint32_t num_ns;
 };
 
-/* True when nqn has the form of a qualified name: "nqn.", something behind it, at most 223 octets in all. */
+/* True when nqn has the form of a qualified name: "nqn.", something behind it, at most 223 octets in all, no blanks and
+ * no control characters. */
 bool subsys_nqn_valid(const char *nqn);
 
 /* Starts a subsystem with nothing in it. */

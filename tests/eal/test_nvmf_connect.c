@@ -205,6 +205,7 @@ static const struct connect_row {
 	{"no such subsystem", {.subnqn = NQN "none"}, PARAM, IN_DATA | 256},
 	{"subsystem without an end", {.unended = 256}, PARAM, IN_DATA | 256},
 	{"host that is no NQN", {.hostnqn = "host"}, PARAM, IN_DATA | 512},
+	{"host that writes to the terminal", {.hostnqn = HOST "\n\x1b[2J"}, PARAM, IN_DATA | 512},
 	{"host without an end", {.unended = 512}, PARAM, IN_DATA | 512},
 	{"host that may not", {.subnqn = NQN "2"}, SPECIFIC(NVME_SC_CONNECT_INVALID_HOST), 0},
 	{"static controller", {.cntlid = 1}, PARAM, IN_DATA | 16},

@@ -24,6 +24,12 @@ test_names(void **state)
 		{"nqn.", false},
 		{"nqn", false},
 		{"iqn.2026-11.org.example", false},
+		{"nqn.2026-11.org.example:\xc3\xa4\xc2\xb5", true}, /* UTF-8 */
+		{"nqn.2026-11.org.example:a b", false},
+		{"nqn.2026-11.org.example:a\ncontroller 1: gone", false},
+		{"nqn.2026-11.org.example:\x1b[2J", false},
+		{"nqn.2026-11.org.example:\x7f", false},
+		{"nqn.2026-11.org.example:\xc2\x9b", false},
 	};
 
 	(void)state;
