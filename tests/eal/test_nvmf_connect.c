@@ -273,6 +273,25 @@ test_without_flow_control(void **state)
 	}
 }
 
+/* SQHD is a place in the queue that Connect made, wherever those that were refused had left it. */
+static void
+test_queue_head_after_refusals(void **state)
+{
+	struct nvme_response r;
+
+	(void)state;
+	nvmf_ends_admin();
+	nvmf_ends_start(&ends.io, 1, 32, NULL);
+	for (uint16_t i = 1; i < 5; i++) {
+		r = say(&ends.io, &(struct say){.qid = 1, .cntlid = 77});
+		assert_int_equal(r.status & STATUS, PARAM);
+		assert_int_equal(r.sq_head, i);
+	}
+	r = say(&ends.io, &(struct say){.qid = 1, .sqsize = 2});
+	assert_int_equal(r.status, 0);
+	assert_int_equal(r.sq_head, 5 % 3);
+}
+
 /* A discovery controller has no I/O queues; a controller that is not enabled has none yet. */
 static void
 test_io_queue_too_early(void **state)
@@ -353,9 +372,16 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_accepted),           TEST(test_no_resources),         TEST(test_read_depths),
-		TEST(test_private_data),       TEST(test_longer_private_data),  TEST(test_connect_refused),
-		TEST(test_io_queue_too_early), TEST(test_without_flow_control), TEST(test_command_before_connect),
+		TEST(test_accepted),
+		TEST(test_no_resources),
+		TEST(test_read_depths),
+		TEST(test_private_data),
+		TEST(test_longer_private_data),
+		TEST(test_connect_refused),
+		TEST(test_io_queue_too_early),
+		TEST(test_without_flow_control),
+		TEST(test_queue_head_after_refusals),
+		TEST(test_command_before_connect),
 		TEST(test_configuration),
 	};
 

@@ -160,9 +160,9 @@ finish(struct request *req, enum exec_result result)
 		return;
 	assert(result == EXEC_DONE); /* RAM never waits */
 	check_status(req);
-	if (req->aborted) {
-		assert(req->aborted->under_way && req->aborted != req && req->aborted->status != 0);
-		req->aborted->under_way = false;
+	for (struct request *held = req->aborted; held; held = held->next) {
+		assert(held->under_way && held != req && held->status != 0);
+		held->under_way = false;
 	}
 	give_bufs(req);
 	req->under_way = false;
