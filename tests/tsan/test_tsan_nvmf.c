@@ -63,21 +63,41 @@ wait_a_little(struct ctrl *c)
 	sched_yield();
 }
 
-/* One life of a controller: it is enabled, others join, its host falls silent, the admin queue leaves. */
+/* Its host disables it: the others leave, and then it says that it is not ready. */
+static void
+reset(struct ctrl *c)
+{
+	uint64_t csts;
+
+	ctrl_prop_set(c, PROP_CC, 4, ENABLE & ~1u);
+	must(ctrl_reset(&all, c) == NULL);
+	for (;;) {
+		must(ctrl_prop_get(&all, c, PROP_CSTS, 4, &csts));
+		if ((csts & CSTS_RDY) == 0)
+			return;
+		wait_a_little(c);
+	}
+}
+
+/* One life of a controller: it comes when nothing of the one before is left, is enabled, others join, it is reset, its
+ * host falls silent, the admin queue leaves. */
 static void
 live(struct shard *here, uint32_t round)
 {
 	struct connect_data d = {.hostid = {7}, .hostnqn = "nqn.h"};
 	struct queue admin = {.shard = here, .size = 32};
-	struct ctrl *c = ctrl_new(&all, &subsys, &d, KATO_MS, &admin);
 	uint32_t before = __atomic_load_n(&joined[1], __ATOMIC_RELAXED);
+	struct ctrl *c;
 
-	must(c != NULL);
+	while (!(c = ctrl_new(&all, &subsys, &d, KATO_MS, &admin)))
+		sched_yield();
 	must(ctrl_grant(&all, c, CTRL_IO_QUEUES));
 	ctrl_prop_set(c, PROP_CC, 4, ENABLE);
 	__atomic_store_n(&c->write_through, round % 2, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&joined[1], __ATOMIC_RELAXED) == before)
 		wait_a_little(c);
+	if (round % 3 == 0)
+		reset(c);
 	if (round % 2)
 		here->now_ns += UINT64_C(1000000000);
 	ctrl_expire(&all, here);
@@ -108,6 +128,8 @@ serve_queue(struct queue *q)
 		queue_count(&q->counts.reads, ctrl_ready(q->ctrl));
 		queue_count(&q->counts.writes, __atomic_load_n(&q->ctrl->write_through, __ATOMIC_RELAXED));
 	}
+	if (q->counts.reads % 2)
+		ctrl_drain(&all, q); /* a disk has something of it */
 	ctrl_detach(&all, q);
 }
 
