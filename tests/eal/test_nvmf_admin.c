@@ -340,6 +340,8 @@ test_log_in_parts(void **state)
 		get_log(NVME_LOG_LID_DISCOVER, at, 68);
 		assert_memory_equal(ends.buf, whole + at, 68);
 	}
+	get_log(NVME_LOG_LID_DISCOVER, 2048, 64); /* at its end there is nothing, and that is no fault */
+	all_zero(0, 64);
 }
 
 /* ---- Keep-alive ------------------------------------------------------------------------------------------------- */
