@@ -101,18 +101,33 @@ test_no_resources(void **state)
 	nvmf_ends_io();
 }
 
-static uint16_t seen_ird, seen_ord; /* what the next host is said to have */
+static uint16_t seen_ird, seen_ord;      /* what the next host is said to have */
+static const struct iw_addr *seen_local; /* and as what it is said to have reached us; NULL: as it did */
 
 static int
-other_depths(iw_cm_id id, const struct iw_cm_event *event, void *context)
+other_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 {
 	struct iw_cm_event e = *event;
 
 	if (e.type == IW_CM_CONNECT_REQUEST) {
 		e.ird = seen_ird;
 		e.ord = seen_ord;
+		e.local = seen_local ? *seen_local : e.local;
 	}
 	return conn_event(id, &e, context);
+}
+
+static iw_cm_id
+listen_beside(void)
+{
+	struct host_side *side = &ends.server.side[0];
+	iw_cm_id listener = iw_cm_create(side->engine, other_event, side);
+	struct iw_addr addr = {.port = NVMF_PORT + 1};
+
+	seen_ird = seen_ord = 0;
+	seen_local = NULL;
+	assert_int_equal(iw_cm_listen(side->engine, listener, &addr, 4), 0);
+	return listener;
 }
 
 /* Status 7: a host that answers no RDMA Read could write nothing. Status 8 is for none: a controller answers no Reads,
@@ -121,12 +136,10 @@ static void
 test_read_depths(void **state)
 {
 	struct host_side *side = &ends.server.side[0];
-	iw_cm_id listener = iw_cm_create(side->engine, other_depths, side);
-	struct iw_addr addr = {.port = NVMF_PORT + 1};
+	iw_cm_id listener = listen_beside();
 	struct initiator i;
 
 	(void)state;
-	assert_int_equal(iw_cm_listen(side->engine, listener, &addr, 4), 0);
 	seen_ord = 16;
 	nvmf_ends_begin(&i, NVMF_PORT + 1, 0, 32, NULL);
 	refused(&i, 7);
@@ -140,6 +153,31 @@ test_read_depths(void **state)
 		nvmf_ends_await_conns(0);
 	}
 	iw_cm_destroy(side->engine, listener);
+}
+
+/* The discovery log has our address as the host reached it, without the scope, which is ours alone. */
+static void
+test_address_of_the_log(void **state)
+{
+	struct nvme_command c = {
+		.opcode = nvme_admin_get_log_page, .cdw10 = 0x70 | 511u << 16, .sgl = nvmf_ends_keyed(2048)};
+	const struct nvmf_discovery_log *log = (const void *)ends.buf;
+	iw_cm_id listener = listen_beside();
+	struct iw_addr local;
+
+	(void)state;
+	assert_int_equal(iw_addr_parse("fe80::1", &local), 0);
+	local.scope = 5;
+	seen_local = &local;
+	seen_ird = 1;
+	nvmf_ends_begin(&ends.admin, NVMF_PORT + 1, 0, 32, NULL);
+	nvmf_ends_await(&ends.admin.up);
+	assert_true(initiator_fabrics_connect(&ends.admin, SUBSYS_DISCOVERY, HOST, 0xffff, 0) > 0);
+	assert_true(initiator_enable(&ends.admin));
+	assert_int_equal(nvmf_ends_call(&ends.admin, c, NULL, 0, NULL), 0);
+	assert_int_equal(log->entries[0].adrfam, NVMF_ADDR_FAMILY_IP6);
+	assert_memory_equal(log->entries[0].traddr, "fe80::1 ", 8);
+	iw_cm_destroy(ends.server.side[0].engine, listener);
 }
 
 /* More of it than there is to know is no fault: a later format may have it. */
@@ -377,6 +415,7 @@ main(int argc, char **argv)
 		TEST(test_read_depths),
 		TEST(test_private_data),
 		TEST(test_longer_private_data),
+		TEST(test_address_of_the_log),
 		TEST(test_connect_refused),
 		TEST(test_io_queue_too_early),
 		TEST(test_without_flow_control),
