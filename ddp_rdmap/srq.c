@@ -34,7 +34,7 @@ check_args(const struct rdmap *rdmap, const struct iw_pd *pd, const struct iw_sr
 
 	if (err)
 		return err;
-	if (depth > WR_DEPTH_MAX || (attr && attr->limit > depth))
+	if (depth > WR_DEPTH_MAX || (attr && attr->limit > iw_ring_size(depth)))
 		return -IW_E_INVAL;
 	return pd->domain == rdmap->domain ? 0 : -IW_E_PD;
 }

@@ -219,6 +219,15 @@ parse_ping(int argc, char **argv, struct options *o)
 	return true;
 }
 
+static bool
+parse_info(int argc, char **argv, struct options *o)
+{
+	o->command = COMMAND_INFO;
+	if (argc > 1)
+		cli_fail("info: %s: not understood; see --help", argv[1]);
+	return argc == 1;
+}
+
 bool
 options_parse(int argc, char **argv, struct options *o)
 {
@@ -238,10 +247,8 @@ options_parse(int argc, char **argv, struct options *o)
 		o->command = COMMAND_PING;
 		return parse_ping(argc - optind, argv + optind, o);
 	}
-	if (strcmp(name, "info") == 0) {
-		o->command = COMMAND_INFO;
-		return true;
-	}
+	if (strcmp(name, "info") == 0)
+		return parse_info(argc - optind, argv + optind, o);
 	cli_fail("%s: unknown command; ping or info", name);
 	return false;
 }

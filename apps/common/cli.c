@@ -141,11 +141,22 @@ cli_start(const char *program, unsigned megabytes, int argc, char **argv)
 	return used;
 }
 
+static void (*program_usage)(void);
+
+/* EAL's --help: ours behind it. */
+static void
+print_usage(const char *program)
+{
+	program_usage();
+}
+
 bool
 cli_help(int argc, char **argv, void (*usage)(void))
 {
 	int i = 1;
 
+	program_usage = usage;
+	rte_set_application_usage_hook(print_usage);
 	while (i < argc && strcmp(argv[i], "--") != 0)
 		i++;
 	if (i + 1 >= argc || (strcmp(argv[i + 1], "--help") != 0 && strcmp(argv[i + 1], "-h") != 0))

@@ -17,7 +17,8 @@ int cli_start(const char *program, unsigned megabytes, int argc, char **argv);
 /* The user has said which lcores there are to be. */
 bool cli_chose_lcores(void);
 
-/* `-- --help`, or -h: prints usage() and returns true, before EAL is asked, which may have no memory to start with. */
+/* `-- --help`, or -h: prints usage() and returns true, before EAL is asked, which may have no memory to start with.
+ * Without the dashes the help is EAL's, with usage() behind it. */
 bool cli_help(int argc, char **argv, void (*usage)(void));
 
 /* "program: ..." and a newline on stderr; returns 1, for `return cli_fail(...)`. */

@@ -60,7 +60,7 @@ iw_addr_parse(const char *text, struct iw_addr *addr)
 {
 	struct iw_addr a;
 
-	if (!v4_parse(text, &a) && !v6_parse(text, &a))
+	if (!text || !addr || (!v4_parse(text, &a) && !v6_parse(text, &a)))
 		return -IW_E_INVAL;
 	a.port = addr->port;
 	*addr = a;

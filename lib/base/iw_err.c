@@ -23,7 +23,7 @@
 	X(CONNRESET, ECONNRESET, "connection reset by the peer")                                \
 	X(CONNABORTED, ECONNABORTED, "connection given up on this side")                        \
 	X(TIMEDOUT, ETIMEDOUT, "the peer was silent for too long")                              \
-	X(HOSTUNREACH, EHOSTUNREACH, "no neighbour answered, or an ICMP error says so")         \
+	X(HOSTUNREACH, EHOSTUNREACH, "no route, no neighbour answered, or an ICMP error")       \
 	X(PROTO, EPROTO, "protocol error, or a Terminate was sent or received")                 \
 	X(NOTCONN, ENOTCONN, "the QP has no stream")
 

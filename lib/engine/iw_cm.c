@@ -40,11 +40,13 @@ iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr,
 {
 	int err;
 
-	if (!engine || !addr || !qp || addr->port == 0 || iw_addr_is_any(addr))
+	if (!engine || !addr || !qp || addr->port == 0)
 		return -IW_E_INVAL;
 	err = check_qp(engine, qp);
 	if (err)
 		return err;
+	if (iw_addr_is_any(addr))
+		return -IW_E_HOSTUNREACH; /* nobody's */
 	return cm_connect(engine->cm, id, addr, qp, attr, engine_now(engine));
 }
 

@@ -172,7 +172,7 @@ iw_engine_next_deadline(const struct iw_engine *engine)
 uint64_t
 iw_engine_now(const struct iw_engine *engine)
 {
-	return clock_now(&((const struct port_engine *)engine->port)->clock);
+	return engine ? clock_now(&((const struct port_engine *)engine->port)->clock) : 0;
 }
 
 bool

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ipv4.h"
 #include "iw_addr.h"
 #include "iw_time.h"
 #include "notify.h"
@@ -23,9 +24,22 @@ has_prefix(const struct iw_addr *ip, uint8_t prefix_len)
 	return prefix_len <= (iw_addr_is_v4(ip) ? 32 : 128);
 }
 
+/* One host's: no group, network, broadcast or loopback (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, §2.7). */
+static bool
+is_one_host(const struct iw_addr *ip, uint8_t prefix_len)
+{
+	static const uint8_t loopback[sizeof(ip->ip)] = {[15] = 1};
+	uint32_t v4 = iw_addr_v4(ip), bits = prefix_len < 32 ? UINT32_MAX >> prefix_len : 0;
+
+	if (!iw_addr_is_v4(ip))
+		return ip->ip[0] != 0xff && memcmp(ip->ip, loopback, sizeof(loopback)) != 0;
+	return !ipv4_is_reserved(v4) && (bits <= 1 || ((v4 & bits) != 0 && (v4 & bits) != bits));
+}
+
 static const char *
 check_addrs(const struct iw_engine_params *p)
 {
+	static const char not_one[] = "an own address is one host's: no group, network, broadcast or loopback";
 	uint32_t v4 = !iw_addr_is_any(&p->addr) && iw_addr_is_v4(&p->addr);
 
 	if (p->n_more_addrs > IW_ENGINE_MORE_ADDRS || (p->n_more_addrs && !p->more_addrs))
@@ -34,11 +48,15 @@ check_addrs(const struct iw_engine_params *p)
 		return "an address of its own is needed";
 	if (!has_prefix(&p->addr, p->prefix_len))
 		return "the prefix is longer than the address (32 for IPv4, 128 for IPv6)";
+	if (!iw_addr_is_any(&p->addr) && !is_one_host(&p->addr, p->prefix_len))
+		return not_one;
 	for (uint32_t i = 0; i < p->n_more_addrs; i++) {
 		v4 += iw_addr_is_v4(&p->more_addrs[i].ip);
 		if (iw_addr_is_any(&p->more_addrs[i].ip) ||
 		    !has_prefix(&p->more_addrs[i].ip, p->more_addrs[i].prefix_len))
 			return "one of the further addresses or its prefix length is none";
+		if (!is_one_host(&p->more_addrs[i].ip, p->more_addrs[i].prefix_len))
+			return not_one;
 	}
 	return v4 > 1 ? "an engine has at most one IPv4 address" : NULL;
 }

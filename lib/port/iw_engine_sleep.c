@@ -77,10 +77,13 @@ iw_engine_arm(struct iw_engine *engine, bool *frames)
 void
 iw_engine_disarm(struct iw_engine *engine)
 {
-	struct port_engine *p = engine->port;
+	struct port_engine *p;
 	struct rte_epoll_event ev[2];
 	eventfd_t rung;
 
+	if (!engine)
+		return;
+	p = engine->port;
 	iw_bell_set(p->bell, false);
 	if (p->frames_wake) {
 		port_disarm(&p->port);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `dpdk-iwarp-app -- info` says of ports, held against what made them.
+"""What `dpdk-iwarp-app -- info` says of ports, held against what made them; and who is helped by --help.
 
     info.py APP
 
 Exit code 0: it worked; 77: part of it cannot run here, and why (in CI that is a failure: 1)."""
 import pathlib
+import subprocess
 import sys
 
 from programs import AfPacket, Memif, Program, need_root
@@ -61,9 +62,16 @@ def kernel_interface(app):
         wire.close()
 
 
+def helps(app):
+    """Who asks without the dashes gets EAL's help, and ours with it."""
+    for arguments, texts in ((["--help"], ("--no-huge", "ping -s")), (["--", "--help"], ("ping -s",))):
+        said = subprocess.run([app, *arguments], capture_output=True, text=True, timeout=30, check=False)
+        assert said.returncode == 0 and all(text in said.stdout for text in texts), said
+
+
 def main():
     failed = 0
-    for case in (null, link_down, kernel_interface):
+    for case in (helps, null, link_down, kernel_interface):
         if case is kernel_interface:
             need_root()
         try:

@@ -64,6 +64,13 @@ assert_works(void)
 enum wrong {
 	NO_PORT,
 	ANY_ADDRESS,
+	NETWORK,
+	BROADCAST,
+	GROUP,
+	LOOPBACK,
+	GROUP6,
+	LOOPBACK6,
+	GROUP_BESIDE,
 	TWO_OF_IPV4,
 	PREFIX,
 	PREFIX6,
@@ -85,6 +92,13 @@ static const struct {
 } expected[WRONGS] = {
 	[NO_PORT] = {-IW_E_NODEV, "--vdev"},
 	[ANY_ADDRESS] = {-IW_E_INVAL, "address of its own"},
+	[NETWORK] = {-IW_E_INVAL, "one host's"},
+	[BROADCAST] = {-IW_E_INVAL, "one host's"},
+	[GROUP] = {-IW_E_INVAL, "one host's"},
+	[LOOPBACK] = {-IW_E_INVAL, "one host's"},
+	[GROUP6] = {-IW_E_INVAL, "one host's"},
+	[LOOPBACK6] = {-IW_E_INVAL, "one host's"},
+	[GROUP_BESIDE] = {-IW_E_INVAL, "one host's"},
 	[TWO_OF_IPV4] = {-IW_E_INVAL, "at most one IPv4 address"},
 	[PREFIX] = {-IW_E_INVAL, "32 for IPv4"},
 	[PREFIX6] = {-IW_E_INVAL, "128 for IPv6"},
@@ -105,11 +119,20 @@ bad(enum wrong wrong)
 	static struct iw_engine_addr second;
 	struct iw_engine_params p = good();
 
+	static const char *const no_host[WRONGS] = {
+		[NETWORK] = "192.0.2.0",  [BROADCAST] = "192.0.2.255", [GROUP] = "224.0.0.1",
+		[LOOPBACK] = "127.0.0.1", [GROUP6] = "ff02::1",        [LOOPBACK6] = "::1",
+	};
+
 	second = (struct iw_engine_addr){ends_addr(1, 0), 24};
 	if (wrong == NO_PORT)
 		p.port_id = 31;
 	else if (wrong == ANY_ADDRESS)
 		memset(&p.addr, 0, sizeof(p.addr));
+	else if (no_host[wrong])
+		iw_addr_parse(no_host[wrong], &p.addr);
+	else if (wrong == GROUP_BESIDE)
+		iw_addr_parse("ff02::1", &second.ip), p.more_addrs = &second, p.n_more_addrs = 1;
 	else if (wrong == TWO_OF_IPV4)
 		p.more_addrs = &second, p.n_more_addrs = 1;
 	else if (wrong == PREFIX)

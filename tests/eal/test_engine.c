@@ -302,6 +302,7 @@ test_time(void **state)
 	at = iw_engine_next_deadline(s.end[0].engine);
 	assert_true(at != IW_NO_DEADLINE && at < iw_engine_now(s.end[0].engine) + UINT64_C(11000000000));
 	assert_true(iw_engine_next_deadline(NULL) == IW_NO_DEADLINE);
+	assert_true(iw_engine_now(NULL) == 0);
 	ends_close(&s);
 }
 

@@ -178,6 +178,7 @@ test_errors(void **state)
 
 	(void)state;
 	assert_int_equal(iw_engine_arm(NULL, &frames), -IW_E_INVAL);
+	iw_engine_disarm(NULL);
 	assert_int_equal(iw_engine_sleep(NULL, 1), -IW_E_INVAL);
 	ends_open(&s);
 	assert_int_equal(iw_engine_arm(s.end[0].engine, NULL), -IW_E_INVAL);

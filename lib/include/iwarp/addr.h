@@ -16,7 +16,7 @@ struct iw_addr {
 	uint16_t port;  /* host order */
 };
 
-/* "10.0.0.1", "fe80::1%0": text to address (port untouched) and back.  parse: 0 or -IW_E_INVAL.
+/* "10.0.0.1", "fe80::1%0": text to address (port untouched) and back.  parse: 0 or -IW_E_INVAL (also NULL).
  * format: writes at most len octets with the NUL, returns buf. */
 int iw_addr_parse(const char *text, struct iw_addr *addr);
 #define IW_ADDR_TEXT 64

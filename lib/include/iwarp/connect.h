@@ -54,7 +54,7 @@ typedef int (*iw_cm_handler)(iw_cm_id id, const struct iw_cm_event *event, void 
 /* Everything that can be chosen about a connection.  Zero is the default of each field. */
 struct iw_cm_attr {
 	const void *private_data;
-	uint16_t private_len; /* <= 508 (revision 2), <= 512 (revision 1) */
+	uint16_t private_len; /* <= 508 (revision 2), <= 512 (revision 1; accept: as the event says) */
 	uint16_t ird, ord;    /* 0: the QP's; 0x3fff on the wire when no_ird_ord */
 	bool no_ird_ord;
 	bool no_crc;               /* do not ask for the MPA CRC; used all the same if the peer asks */
@@ -76,16 +76,18 @@ struct iw_cm_attr {
 iw_cm_id iw_cm_create(struct iw_engine *engine, iw_cm_handler handler, void *context);
 
 /* Frees it, from any state, from inside any handler; returns at once and nothing of it is delivered
- * afterwards.  -IW_E_STALE when it is gone already, -IW_E_INVAL: no
- * engine (also below). */
+ * afterwards.  A connection of it is reset, a request rejected; a close under way TCP ends alone.  A listener's
+ * requests that its handler was shown live on and may be accepted, others are rejected.  -IW_E_STALE when it is gone
+ * already, -IW_E_INVAL: no engine (also below). */
 int iw_cm_destroy(struct iw_engine *engine, iw_cm_id id);
 
 /* Starts to listen; addr->ip all zero: every address of the engine; port 0: one is chosen.
  * -IW_E_INVAL (state, backlog below 1), -IW_E_STALE, -IW_E_ADDRINUSE, -IW_E_ADDRNOTAVAIL, -IW_E_NOMEM. */
 int iw_cm_listen(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *addr, int backlog);
 
-/* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and unused; it moves to RTS
- * before CONNECT_REPLY(0).  -IW_E_INVAL (arguments, states, a QP of another engine), -IW_E_STALE (id, qp),
+/* Connects; exactly one CONNECT_REPLY follows when it returns 0.  qp must be IDLE and have had no stream; it moves to
+ * RTS before CONNECT_REPLY(0).  An id may be used again when it is IDLE: from inside the handler of CLOSE or of a
+ * CONNECT_REPLY with an error on.  -IW_E_INVAL (arguments, states, a QP of another engine), -IW_E_STALE (id, qp),
  * -IW_E_TOOBIG (private data), -IW_E_ADDRINUSE (local_port leads to this peer already; or somebody else has our
  * address), -IW_E_ADDRNOTAVAIL (every other port leads there, too), -IW_E_HOSTUNREACH (no address of ours for this
  * peer, or it is none of a host), -IW_E_NOMEM. */
@@ -99,8 +101,10 @@ int iw_cm_connect(struct iw_engine *engine, iw_cm_id id, const struct iw_addr *a
 int iw_cm_accept(struct iw_engine *engine, iw_cm_id id, struct iw_qp *qp, const struct iw_cm_attr *attr);
 int iw_cm_reject(struct iw_engine *engine, iw_cm_id id, const void *private_data, uint16_t private_len);
 
-/* Ends a connection: gracefully (the send queue drains, then FIN) or at once (RST).  CLOSE follows.  -IW_E_INVAL
- * (state), -IW_E_STALE. */
+/* Ends a connection: gracefully (the send queue drains, then FIN) or at once (RST).  CLOSE follows; an attempt that was
+ * not answered is given up, CONNECT_REPLY tells of it.  Accepted and not yet established: when
+ * ESTABLISHED was told.  0 also where there is nothing to be ended: IDLE, a request that was not answered (that is for
+ * iw_cm_reject()), an end under way.  -IW_E_INVAL (it listens), -IW_E_STALE. */
 int iw_cm_disconnect(struct iw_engine *engine, iw_cm_id id, bool abrupt);
 
 /* IDLE when there is no such id; the others -IW_E_STALE then.  local, peer: may be NULL. */

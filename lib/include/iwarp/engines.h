@@ -103,8 +103,9 @@ enum iw_steering iw_engines_steering(const struct iw_engine *engine);
 /* "RSS" and the like, for people. */
 const char *iw_engines_steering_name(enum iw_steering steering);
 
-/* Destroys it with everything that hangs off it: calls that wait are run, peers are told by RST.  From inside a handler
- * it happens at the end of that poll. */
+/* Destroys it with everything that hangs off it (ids, QPs, CQs, SRQs, windows, fast registrations), whose pointers are
+ * not to be used any more: calls that wait are run, peers are told by RST, no handler is called.  From inside a handler
+ * it happens at the end of that poll.  PDs and registrations are the domain's and stay. */
 int iw_engine_destroy(struct iw_engine *engine);
 
 /* One turn: messages, receive, timers, events, transmit.  Returns the packets and events handled; 0: idle, and only
@@ -112,7 +113,7 @@ int iw_engine_destroy(struct iw_engine *engine);
  * polls until there is nothing left to do, or destroys the engine.  -IW_E_BUSY from inside a handler. */
 int iw_engine_poll(struct iw_engine *engine);
 
-/* When the next timer is due, in nanoseconds of iw_engine_now(); IW_NO_DEADLINE: none. */
+/* When the next timer is due, in nanoseconds of iw_engine_now(), which is 0 without an engine; IW_NO_DEADLINE: none. */
 uint64_t iw_engine_next_deadline(const struct iw_engine *engine);
 uint64_t iw_engine_now(const struct iw_engine *engine);
 

@@ -30,7 +30,7 @@ enum iw_err {
 	IW_E_CONNRESET,   /* RST, or the stream ended where it may not */
 	IW_E_CONNABORTED, /* given up on this side */
 	IW_E_TIMEDOUT,    /* the peer was silent for too long */
-	IW_E_HOSTUNREACH, /* no neighbour answered, or a hard ICMP error */
+	IW_E_HOSTUNREACH, /* no own address leads there, no neighbour answered, or a hard ICMP error */
 	IW_E_PROTO,       /* the peer broke the protocol, or a Terminate was sent or received */
 	IW_E_NOTCONN,     /* the QP has no stream */
 	IW_E_MAX

@@ -17,7 +17,8 @@ extern "C" {
  *
  * A pointer to an object that was destroyed is recognised: every call with one returns -IW_E_STALE (calls that
  * return something else say what), as long as its engine or domain exists and the object's place was not given to
- * another one; places are given away again as late as possible.  NULL is -IW_E_INVAL.
+ * another one; places are given away again as late as possible.  NULL is -IW_E_INVAL.  Engine and domain themselves are
+ * not recognised once they are gone, nor is what belonged to them.
  *
  * Where nothing else is said a call belongs to the engine's thread: from its handlers or between its polls. */
 struct iw_domain;
@@ -166,7 +167,8 @@ enum iw_wc_flags {
 	IW_WC_WITH_IMM = 1 << 2   /* Immediate Data: the receive was used up, its memory was not touched */
 };
 
-/* One completion.  byte_len is set for successful receives, Reads and atomics. */
+/* One completion.  wr_id, qp, status and opcode are always set, byte_len for successful receives, Reads and atomics. qp
+ * may have been destroyed meanwhile: iw_qp_context() is NULL then. */
 struct iw_wc {
 	uint64_t wr_id;
 	struct iw_qp *qp;
@@ -185,7 +187,8 @@ typedef void (*iw_cq_handler)(struct iw_cq *cq, void *context);
 
 /* A queue of `depth` completions (rounded up to a power of two, at most 2^24).  NULL when memory is short or depth is
  * 0.  Every QP that uses it reserves room for all that it can complete, and every SRQ of such a QP once for itself
- * (RFC 5042 §6.4.3.2), so it cannot overflow: iw_qp_create() is refused instead. */
+ * (RFC 5042 §6.4.3.2), so it cannot overflow: iw_qp_create() is refused instead.  It takes as much as the depths of
+ * these queues, as they were rounded up, and what still waits in it. */
 struct iw_cq *iw_cq_create(struct iw_engine *engine, uint32_t depth, iw_cq_handler handler, void *context);
 int iw_cq_destroy(struct iw_cq *cq); /* -IW_E_BUSY while QPs use it, -IW_E_INVAL, -IW_E_STALE */
 
@@ -210,7 +213,7 @@ int iw_cq_arm(struct iw_cq *cq, bool solicited_only);
 
 struct iw_srq_attr {
 	uint32_t depth;      /* requests; rounded up to a power of two; 0: 1024 */
-	uint32_t limit;      /* see iw_srq_set_limit() */
+	uint32_t limit;      /* see iw_srq_set_limit(); at most the depth, rounded up */
 	bool foreign_poster; /* posts come from another thread than the engine's (one thread) */
 	void *context;
 };
@@ -254,9 +257,10 @@ struct iw_terminate {
 	uint8_t layer, etype, code;
 };
 
-/* A QP in state IDLE.  Returns NULL and sets *err: -IW_E_INVAL (also: CQs or SRQ of another engine), -IW_E_NOMEM (also:
- * a CQ has no room left for what this QP can complete), -IW_E_PD (pd of another domain, SRQ of another pd),
- * -IW_E_STALE. */
+/* A QP in state IDLE.  It serves one stream and is destroyed then, but after a CONNECT_REPLY that is an error it is as
+ * it was, with its receives, and may be used again.  Returns NULL and sets *err: -IW_E_INVAL (also: CQs or SRQ of
+ * another engine), -IW_E_NOMEM (also: a CQ has no room left for what this QP can complete), -IW_E_PD (pd of another
+ * domain, SRQ of another pd), -IW_E_STALE. */
 struct iw_qp *iw_qp_create(struct iw_engine *engine, struct iw_pd *pd, const struct iw_qp_attr *attr, int *err);
 
 /* Destroys it from any state and from inside any handler.  Work requests not yet completed complete as
@@ -334,7 +338,8 @@ enum iw_wr_opcode {
 };
 
 enum iw_send_flags {
-	IW_SEND_SIGNALED = 1 << 0,
+	IW_SEND_SIGNALED = 1 << 0,    /* a wc also when it went well: who fails or is flushed always has one.  Without,
+					 its place in the queue is free again all the same */
 	IW_SEND_SOLICITED = 1 << 1,   /* Send kinds, Immediate Data */
 	IW_SEND_INLINE = 1 << 2,      /* data is taken at the post; lkeys are not looked at; <= IW_MAX_INLINE */
 	IW_SEND_FENCE = 1 << 3,       /* starts after every earlier Read and atomic of this QP has completed */

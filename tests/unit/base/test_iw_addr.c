@@ -69,6 +69,16 @@ test_parse_and_format(void **state)
 }
 
 static void
+test_nothing_to_parse(void **state)
+{
+	struct iw_addr a;
+
+	(void)state;
+	assert_int_equal(iw_addr_parse(NULL, &a), -IW_E_INVAL);
+	assert_int_equal(iw_addr_parse("10.0.0.1", NULL), -IW_E_INVAL);
+}
+
+static void
 test_format_of_the_longest_and_into_little(void **state)
 {
 	struct iw_addr a = {.scope = 65536};
@@ -129,6 +139,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse_and_format),
+		cmocka_unit_test(test_nothing_to_parse),
 		cmocka_unit_test(test_format_of_the_longest_and_into_little),
 		cmocka_unit_test(test_v4_is_mapped),
 		cmocka_unit_test(test_questions),

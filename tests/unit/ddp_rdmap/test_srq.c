@@ -377,6 +377,12 @@ test_bad_arguments(void **state)
 	set_up(&w, 1, (struct iw_srq_attr){.depth = 8}, (struct iw_qp_attr){0});
 	assert_null(srq_create(w.p.b.rdmap, w.p.b.pd, &attr, &err));
 	assert_int_equal(err, -IW_E_INVAL);
+	attr = (struct iw_srq_attr){.depth = 5, .limit = 9};
+	assert_null(srq_create(w.p.b.rdmap, w.p.b.pd, &attr, &err));
+	attr.limit = 8; /* the depth is 8, as iw_srq_set_limit() has it */
+	gone = srq_create(w.p.b.rdmap, w.p.b.pd, &attr, &err);
+	assert_non_null(gone);
+	assert_int_equal(srq_destroy(gone), 0);
 	attr = (struct iw_srq_attr){.depth = 1 << 20};
 	assert_null(srq_create(w.p.b.rdmap, w.p.b.pd, &attr, &err));
 	assert_int_equal(err, -IW_E_INVAL);
