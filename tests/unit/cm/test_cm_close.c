@@ -351,6 +351,81 @@ test_destroy_with_unread_octets(void **state)
 	cmsim_close(&s);
 }
 
+/* A client of a hand-made peer, as far as its Request. */
+static uint32_t
+ask_raw(iw_cm_id *id)
+{
+	const struct iw_cm_attr a = {.no_peer_to_peer = true};
+
+	*id = cmsim_id(&s.h[0]);
+	assert_int_equal(cmsim_connect(&s.h[0], *id, cmsim_qp(&s.h[0]), &a), 0);
+	return cmsim_raw_accept(&s);
+}
+
+/* Attempts that were given up hold an id until the peer has answered; an own one has precedence. */
+static void
+test_orphans_make_room(void **state)
+{
+	iw_cm_id id;
+
+	(void)state;
+	cmsim_open(&s, &(struct cmsim_opts){.raw_server = true, .cm = {.max_ids = 3}});
+	cmsim_raw_listen(&s);
+	for (int i = 0; i < 3; i++) {
+		ask_raw(&id);
+		assert_int_equal(cmsim_destroy(&s.h[0], id), 0);
+		cmsim_run(&s, 1 * IW_MS);
+	}
+	assert_int_equal(cm_id_count(s.h[0].cm), 0);
+	assert_int_equal(cmsim_counter(&s.h[0], "cm.drop_reaped"), 0);
+	assert_int_not_equal(cmsim_id(&s.h[0]), 0);
+	assert_int_equal(cmsim_counter(&s.h[0], "cm.drop_reaped"), 1);
+	cmsim_close(&s);
+}
+
+static iw_cm_id victim;
+
+static int
+on_reply_destroys(struct cmsim_host *h, iw_cm_id id, const struct iw_cm_event *ev)
+{
+	if (ev->type == IW_CM_CONNECT_REPLY && id != victim)
+		assert_int_equal(cmsim_destroy(h, victim), 0);
+	return 0;
+}
+
+/* Behind its Reply came an FPDU that breaks the stream, and before anybody was told another id's handler destroys it: a
+ * FIN would pretend a graceful end, so that the peer thinks that its work was taken. */
+static void
+test_destroy_while_a_terminate_is_due(void **state)
+{
+	uint8_t octets[128];
+	iw_cm_id first;
+	uint32_t conn[2], n;
+
+	(void)state;
+	for (int broken = 0; broken < 2; broken++) {
+		cmsim_open(&s, &(struct cmsim_opts){.raw_server = true});
+		s.h[0].hook = on_reply_destroys;
+		cmsim_raw_listen(&s);
+		conn[0] = ask_raw(&first);
+		conn[1] = ask_raw(&victim);
+		for (int i = 0; i < 2; i++) {
+			n = cmsim_frame(octets, true, 0x50, 2, 4, "\0\x10\0\x10", 4);
+			if (i == 1 && broken) {
+				n += cmsim_fpdu(octets + n, 1, 8);
+				octets[n - 1] ^= 1;
+			}
+			cmsim_raw_send(&s.h[1], conn[i], octets, n);
+		}
+		cmsim_run(&s, 1 * IW_MS);
+		assert_string_equal(cmsim_story(&s.h[0], first), "CONNECT_REPLY(0)");
+		assert_string_equal(cmsim_story(&s.h[0], victim), "");
+		assert_int_equal(s.rsts[0], broken);
+		assert_int_equal(s.fins[0], !broken);
+		cmsim_close(&s);
+	}
+}
+
 int
 main(void)
 {
@@ -369,6 +444,8 @@ main(void)
 		cmocka_unit_test(test_destroy_while_closing),
 		cmocka_unit_test(test_destroy_while_a_message_is_cut),
 		cmocka_unit_test(test_destroy_with_unread_octets),
+		cmocka_unit_test(test_orphans_make_room),
+		cmocka_unit_test(test_destroy_while_a_terminate_is_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
