@@ -274,14 +274,22 @@ peer_port(void)
 	return info.peer.port;
 }
 
+enum { BY_FIN, BY_RST, BY_BOTH }; /* both: our side sees them in one poll */
+
 static void
-end_peer(bool rst)
+end_peer(int how)
 {
-	if (rst)
-		tcp_abort(s.h[1].tcp, conn, s.now_ns);
-	else
+	s.h[0].frozen = how == BY_BOTH;
+	if (how != BY_RST)
 		tcp_close(s.h[1].tcp, conn, s.now_ns);
+	if (how == BY_BOTH)
+		cmsim_run(&s, 1 * IW_MS);
+	if (how != BY_FIN)
+		tcp_abort(s.h[1].tcp, conn, s.now_ns);
 	tcp_release(s.h[1].tcp, conn, s.now_ns);
+	if (how == BY_BOTH)
+		cmsim_run(&s, 1 * IW_MS);
+	s.h[0].frozen = false;
 }
 
 static void
@@ -291,10 +299,10 @@ test_second_attempt(void **state)
 	uint8_t octets[32];
 
 	(void)state;
-	for (int rst = 0; rst < 2; rst++) {
+	for (int how = BY_FIN; how <= BY_BOTH; how++) {
 		ask(&a);
 		assert_int_equal(peer_port(), 3000);
-		end_peer(rst);
+		end_peer(how);
 		conn = cmsim_raw_accept(&s);
 		assert_int_equal(s.rsts[0], 0); /* a FIN is answered by a FIN */
 		assert_int_not_equal(peer_port(), 3000);
@@ -322,27 +330,27 @@ test_second_attempt_is_the_last(void **state)
 {
 	(void)state;
 	ask(NULL);
-	end_peer(true);
+	end_peer(BY_RST);
 	conn = cmsim_raw_accept(&s);
-	end_peer(false);
+	end_peer(BY_FIN);
 	cmsim_run(&s, 1 * IW_MS);
 	check_failed(-IW_E_CONNRESET);
 
 	ask(NULL);
 	cmsim_run(&s, 6 * IW_SEC);
-	end_peer(false);
+	end_peer(BY_FIN);
 	conn = cmsim_raw_accept(&s);
 	cmsim_run(&s, 5 * IW_SEC);
 	assert_in_range(reply_event()->at_ns, 1010 * IW_SEC, 1010 * IW_SEC + IW_MS);
 	check_failed(-IW_E_TIMEDOUT);
 
 	ask(&(struct iw_cm_attr){.require_peer_to_peer = true});
-	end_peer(true);
+	end_peer(BY_RST);
 	cmsim_run(&s, 1 * IW_MS);
 	check_failed(-IW_E_CONNRESET);
 
 	ask(&(struct iw_cm_attr){.revision_1 = true});
-	end_peer(false);
+	end_peer(BY_FIN);
 	cmsim_run(&s, 1 * IW_MS);
 	check_failed(-IW_E_CONNRESET);
 }
@@ -353,7 +361,7 @@ test_second_attempt_without_memory(void **state)
 {
 	(void)state;
 	ask(NULL);
-	end_peer(true);
+	end_peer(BY_RST);
 	cmsim_run(&s, 40 * IW_US); /* the RST is on its way */
 	mbufpool_set_fuse(s.h[0].env.ctl_pool, 1);
 	mbufpool_set_fuse(s.h[0].env.data_pool, 1);
@@ -417,7 +425,7 @@ test_give_up_late(void **state)
 		assert_true(cmsim_raw_bits(&s.h[1]) & TCP_READY_FIN);
 		if (how != 3)
 			assert_int_equal(reply_event()->ev.status, -IW_E_CONNABORTED);
-		end_peer(false);
+		end_peer(BY_FIN);
 		cmsim_run(&s, 1 * IW_SEC);
 		assert_int_equal(tcp_conn_count(s.h[0].tcp), 0);
 		assert_int_equal(s.rsts[0], 0);
