@@ -125,6 +125,28 @@ cli_chose_lcores(void)
 	return chose_lcores;
 }
 
+static bool
+has_word(int argc, char **argv, const char *word)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* EAL has said why, in its own words; it leaves no errno when another process has its files. */
+static void
+fail_eal(int argc, char **argv, unsigned megabytes)
+{
+	if (rte_errno == 0)
+		cli_fail("EAL did not start; beside another DPDK program give it --file-prefix NAME, or --no-shconf");
+	else if (has_word(argc, argv, "--no-huge"))
+		cli_fail("EAL did not start (%s); its own lines say why", rte_strerror(rte_errno));
+	else
+		cli_fail("EAL did not start (%s); without hugepages try --no-huge -m %u --no-pci",
+			 rte_strerror(rte_errno), megabytes);
+}
+
 int
 cli_start(const char *program, unsigned megabytes, int argc, char **argv)
 {
@@ -134,8 +156,7 @@ cli_start(const char *program, unsigned megabytes, int argc, char **argv)
 	used = rte_eal_init(argc, argv);
 	chose_lcores = used > 0 && names_lcores(used, argv);
 	if (used < 0)
-		cli_fail("EAL did not start (%s); without hugepages try --no-huge -m %u --no-pci",
-			 rte_strerror(rte_errno), megabytes);
+		fail_eal(argc, argv, megabytes);
 	else
 		cli_catch_signals();
 	return used;
@@ -150,16 +171,24 @@ print_usage(const char *program)
 	program_usage();
 }
 
+static bool
+is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 bool
 cli_help(int argc, char **argv, void (*usage)(void))
 {
 	int i = 1;
 
-	program_usage = usage;
-	rte_set_application_usage_hook(print_usage);
-	while (i < argc && strcmp(argv[i], "--") != 0)
+	while (i < argc && strcmp(argv[i], "--") != 0 && !is_help(argv[i]))
 		i++;
-	if (i + 1 >= argc || (strcmp(argv[i + 1], "--help") != 0 && strcmp(argv[i + 1], "-h") != 0))
+	if (i < argc && is_help(argv[i])) {
+		program_usage = usage;
+		rte_set_application_usage_hook(print_usage);
+	}
+	if (i + 1 >= argc || strcmp(argv[i], "--") != 0 || !is_help(argv[i + 1]))
 		return false;
 	usage();
 	return true;

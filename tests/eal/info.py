@@ -5,6 +5,7 @@
     info.py APP
 
 Exit code 0: it worked; 77: part of it cannot run here, and why (in CI that is a failure: 1)."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -69,9 +70,23 @@ def helps(app):
         assert said.returncode == 0 and all(text in said.stdout for text in texts), said
 
 
+def eal_fails(app):
+    """A second process with the first one's files, and a driver that is not there: what to do about it."""
+    eal = ["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "-l", "0", f"--file-prefix=iwarp{os.getpid()}"]
+    server = [app, *eal, "--vdev=net_null0", "--", "--ip", "10.0.0.1/24", "ping", "-s"]
+    with subprocess.Popen(server, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as first:
+        assert any("listening" in line for line in first.stdout)
+        second = subprocess.run([app, *eal, "--", "info"], capture_output=True, text=True, timeout=30, check=False)
+        first.terminate()
+    missing = subprocess.run([app, *eal, "--vdev=net_nul0", "--", "info"], capture_output=True, text=True, timeout=30,
+                             check=False)
+    for program, text in ((second, "--file-prefix"), (missing, "its own lines say why")):
+        assert program.returncode == 1 and text in program.stderr.splitlines()[-1], program
+
+
 def main():
     failed = 0
-    for case in (helps, null, link_down, kernel_interface):
+    for case in (helps, eal_fails, null, link_down, kernel_interface):
         if case is kernel_interface:
             need_root()
         try:

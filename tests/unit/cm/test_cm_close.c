@@ -383,6 +383,36 @@ test_orphans_make_room(void **state)
 	cmsim_close(&s);
 }
 
+/* An id that is used again knows nothing of its former connection: not that an RTR was due, which forbids a RST. */
+static void
+test_used_again(void **state)
+{
+	const struct iw_cm_attr plain = {.revision_1 = true};
+	uint8_t octets[64];
+	uint32_t conn;
+
+	(void)state;
+	cmsim_open(&s, &(struct cmsim_opts){.raw_server = true});
+	cmsim_raw_listen(&s);
+	p.a = cmsim_id(&s.h[0]);
+	assert_int_equal(cmsim_connect(&s.h[0], p.a, cmsim_qp(&s.h[0]), NULL), 0);
+	conn = cmsim_raw_accept(&s);
+	cmsim_raw_send(&s.h[1], conn, octets, cmsim_frame(octets, true, 0x50, 2, 4, "\x80\x10\x80\x10", 4));
+	cmsim_run(&s, 100 * IW_MS);
+	tcp_close(s.h[1].tcp, conn, s.now_ns);
+	cmsim_run(&s, 1 * IW_MS);
+	assert_string_equal(cmsim_story(&s.h[0], p.a), "CONNECT_REPLY(0) DISCONNECT CLOSE(0)");
+	assert_int_equal(cmsim_connect(&s.h[0], p.a, cmsim_qp(&s.h[0]), &plain), 0);
+	conn = cmsim_raw_accept(&s);
+	cmsim_raw_send(&s.h[1], conn, octets, cmsim_frame(octets, true, 0x40, 1, 0, "", 0));
+	cmsim_run(&s, 100 * IW_MS);
+	assert_int_equal(s.rsts[0], 0);
+	assert_int_equal(cmsim_disconnect(&s.h[0], p.a, true), 0);
+	cmsim_run(&s, 1 * IW_MS);
+	assert_int_equal(s.rsts[0], 1);
+	cmsim_close(&s);
+}
+
 static iw_cm_id victim;
 
 static int
@@ -445,6 +475,7 @@ main(void)
 		cmocka_unit_test(test_destroy_while_a_message_is_cut),
 		cmocka_unit_test(test_destroy_with_unread_octets),
 		cmocka_unit_test(test_orphans_make_room),
+		cmocka_unit_test(test_used_again),
 		cmocka_unit_test(test_destroy_while_a_terminate_is_due),
 	};
 
