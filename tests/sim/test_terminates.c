@@ -25,6 +25,7 @@ static struct raw r;
 static uint8_t octets[8192];
 static struct iw_async_event told;
 static uint32_t tellings;
+static bool told_late; /* behind CLOSE, whose handler may have destroyed the QP */
 
 static void
 on_async(struct iw_engine *engine, const struct iw_async_event *event, void *context)
@@ -33,6 +34,7 @@ on_async(struct iw_engine *engine, const struct iw_async_event *event, void *con
 	(void)context;
 	told = *event;
 	tellings++;
+	told_late = v.conn[0].closed;
 }
 
 static void
@@ -105,6 +107,29 @@ test_R12_told(void **state)
 	RECEIVED("\x12\x02\xc0\0\0\x1a", .layer = 1, .etype = 2, .code = 2, .malformed = true);
 }
 
+/* After our FIN no Terminate can go: a fault ends the stream at once, and who destroys the QP at CLOSE has heard why.
+ */
+static void
+test_told_before_close(void **state)
+{
+	struct ddp_hdr h = ddp_hdr_untagged(3, true, 0, 0, 5, 0); /* the first Send is number 1 */
+
+	(void)state;
+	open_world();
+	assert_int_equal(iw_cm_disconnect(v.engine, v.conn[0].id, false), 0);
+	raw_run(&r, 10 * IW_MS);
+	assert_int_equal(tellings, 0);
+	raw_send(&r, octets, raw_fpdu(octets, &h, "late", 4));
+	raw_run(&r, 10 * IW_MS);
+	victim_reap(&v);
+	assert_int_equal(tellings, 1);
+	assert_int_equal(told.type, IW_ASYNC_QP_FATAL);
+	assert_false(told_late);
+	assert_true(v.conn[0].closed);
+	assert_int_equal(v.conn[0].status, -IW_E_PROTO);
+	close_world();
+}
+
 /* The copy of the Read Request shows what is still owed (RFC 5040 §4.8); its DDP header is the Request's. */
 static void
 test_R6_partly_answered(void **state)
@@ -154,6 +179,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_R11_told),
 		cmocka_unit_test(test_R12_told),
+		cmocka_unit_test(test_told_before_close),
 		cmocka_unit_test(test_R6_partly_answered),
 	};
 

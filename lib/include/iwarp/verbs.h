@@ -305,8 +305,9 @@ struct iw_async_event {
 	struct iw_terminate term;
 };
 
-/* Called from iw_engine_poll() only; may call anything but the poll.  An object has one event of each type waiting at
- * most, so nothing is lost and memory is bounded; an object that is destroyed takes its events along. */
+/* Called from iw_engine_poll() only; may call anything but the poll.  What failed is told before the CLOSE of that
+ * stream.  An object has one event of each type waiting at most, so nothing is lost and memory is bounded; an object
+ * that is destroyed takes its events along. */
 typedef void (*iw_async_handler)(struct iw_engine *engine, const struct iw_async_event *event, void *context);
 
 /* Who hears of them; NULL: nobody, events pass unheard.  -IW_E_INVAL: no engine. */
