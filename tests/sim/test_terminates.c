@@ -179,8 +179,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_R11_told),
 		cmocka_unit_test(test_R12_told),
-		cmocka_unit_test(test_told_before_close),
 		cmocka_unit_test(test_R6_partly_answered),
+		cmocka_unit_test(test_told_before_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
