@@ -250,7 +250,7 @@ static bool
 measure(struct client *c, uint32_t size, double roofline)
 {
 	struct report_bw bw = {.roofline = roofline};
-	uint64_t iters = c->o->seconds || c->o->forever ? 0 : c->o->iters;
+	uint64_t iters = c->o->seconds > 0 || c->o->forever ? 0 : c->o->iters;
 	bool ok;
 
 	if (c->o->test == PERF_LAT)

@@ -81,9 +81,11 @@ run_loopback(const struct options *o)
 		return cli_fail("both ends in one process need two lcores: give EAL -l 0,1");
 	if (!client_fits(o))
 		return 1;
-	measure_rooflines(o, o->host.mtu, roofline);
-	if (loopback_open(&l, o, 1))
+	if (loopback_open(&l, o, 1)) {
+		/* Right before what is set against it: a machine has its moods. */
+		measure_rooflines(o, o->host.mtu, roofline);
 		result = run_pair(&l, lcore, roofline);
+	}
 	if (result == 0 && o->loss && o->output == PERF_TABLE)
 		loopback_print_loss(&l);
 	loopback_close(&l);

@@ -204,7 +204,7 @@ is_consistent(const struct options *o)
 		bool wrong;
 		const char *says;
 	} rules[] = {
-		{conn && (o->mode == PERF_SERVER || o->mode == PERF_CLIENT || o->seconds),
+		{conn && (o->mode == PERF_SERVER || o->mode == PERF_CLIENT || o->seconds > 0),
 		 "--test conn: both ends are in this process, and -n says how many connections"},
 		{conn && o->qps > PERF_CONN_QPS, "--test conn: -q is 64 at most"},
 		{!perf_ports_fit(o->peer.port, o->qps),
@@ -216,7 +216,7 @@ is_consistent(const struct options *o)
 		{o->margin && 2 * o->margin >= o->seconds, "-f: nothing is left of -D between its margins"},
 		{o->margin && lat, "-f: for bandwidth only"},
 		{o->margin && o->both_ways, "-f: not with -b"},
-		{o->forever && (o->seconds || o->iters || o->all_sizes), "--run_infinitely: neither -n, -D nor -a"},
+		{o->forever && (o->seconds > 0 || o->iters || o->all_sizes), "--run_infinitely: neither -n, -D nor -a"},
 		{o->mode == PERF_ENGINES && (o->test != PERF_BW || o->all_sizes || o->forever || o->both_ways),
 		 "engines: bandwidth of one size, for a time (-D)"},
 		{(o->limit_bw || o->limit_rate || o->rate_limit || o->burst) && o->test != PERF_BW,
@@ -267,7 +267,7 @@ fill_defaults(struct options *o)
 		o->json_file = JSON_FILE;
 	if ((o->mode == PERF_LOOPBACK || o->mode == PERF_ROOFLINE || o->mode == PERF_ENGINES) && !o->host.mtu)
 		o->host.mtu = LOOPBACK_MTU;
-	if (o->mode == PERF_ENGINES && !o->seconds)
+	if (o->mode == PERF_ENGINES && o->seconds <= 0)
 		o->seconds = ENGINES_SECONDS;
 }
 

@@ -13,6 +13,8 @@
 #define PERF_MAX_SIZE (1u << 30)
 #define PERF_MAX_DEPTH 16384
 #define PERF_MAX_LIST 64
+#define PERF_MIN_SECONDS 0.001
+#define PERF_MAX_SECONDS 86400
 #define PERF_MAX_LOSS 50 /* percent: beyond, connections are not made */
 
 enum perf_verb { PERF_WRITE, PERF_READ, PERF_SEND, PERF_WRITE_IMM, PERF_ATOMIC, PERF_VERBS };
@@ -29,7 +31,8 @@ struct options {
 	struct iw_addr peer; /* with the port; for a server: where it listens */
 	uint32_t size;
 	uint64_t iters; /* 0 with seconds */
-	uint32_t seconds, margin, interval;
+	double seconds; /* 0: iters */
+	uint32_t margin, interval;
 	uint32_t tx_depth, rx_depth, cq_mod, post_list, inline_size, qps;
 	double limit_bw,
 		limit_rate; /* the least that passes: in what is reported, and in millions of messages; 0: any */

@@ -99,6 +99,17 @@ take_limit_rate(const char *arg, struct options *o)
 }
 
 static bool
+take_duration(const char *arg, struct options *o)
+{
+	if (!take_real("-D", arg, &o->seconds))
+		return false;
+	if (o->seconds >= PERF_MIN_SECONDS && o->seconds <= PERF_MAX_SECONDS)
+		return true;
+	cli_fail("-D %s: from %g to %d seconds", arg, PERF_MIN_SECONDS, PERF_MAX_SECONDS);
+	return false;
+}
+
+static bool
 take_rate_limit(const char *arg, struct options *o)
 {
 	return take_real("--rate_limit", arg, &o->rate_limit);
@@ -182,7 +193,7 @@ const struct option_line option_lines[] = {
 	NUMBER('s', "size", U32, size, 1, PERF_MAX_SIZE, "BYTES", "message size (bw 65536, lat 2)"),
 	FLAG('a', "all", all_sizes, "all sizes from 2 to 8388608"),
 	NUMBER('n', "iters", U64, iters, 5, UINT64_MAX, "N", "iterations of each QP (bw 5000, lat 1000)"),
-	NUMBER('D', "duration", U32, seconds, 1, 86400, "SEC", "run for a time instead"),
+	CALL('D', "duration", take_duration, "SEC", "run for a time instead; 0.5 and the like, too"),
 	NUMBER('f', "margin", U32, margin, 0, 43200, "SEC", "of it, not counted at both ends (0)"),
 	NUMBER('q', "qp", U32, qps, 1, PERF_MAX_QPS, "N", "QPs (1); of latency one after the other"),
 	NUMBER('t', "tx-depth", U32, tx_depth, 1, PERF_MAX_DEPTH, "N", "requests under way on each QP (bw 128, lat 1)"),

@@ -39,7 +39,7 @@ print_banner(const struct report *r)
 static void
 print_header(const struct options *o)
 {
-	if (o->test == PERF_LAT && o->seconds)
+	if (o->test == PERF_LAT && o->seconds > 0)
 		printf(" #bytes        #iterations       t_avg[usec]    tps average   cycles/byte   cycles/msg\n");
 	else if (o->test == PERF_LAT)
 		printf(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
@@ -91,7 +91,7 @@ print_lat(const struct report *r, const struct report_lat *row, const struct fig
 	unsigned long long many = row->hist.samples;
 	double byte = value_of(f, n, "cycles_per_byte"), message = value_of(f, n, "cycles_per_message");
 
-	if (r->o->seconds) {
+	if (r->o->seconds > 0) {
 		printf(" %-7u        %-10llu          %-7.2f        %-10.2f    %-7.3f       %-7.0f\n", row->size, many,
 		       value_of(f, n, "t_avg"), value_of(f, n, "tps_average"), byte, message);
 		return;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "roofline.h"
 
-#include <isa-l/crc.h>
-#include <nmmintrin.h>
 #include <rte_common.h>
 #include <rte_cycles.h>
 #include <rte_launch.h>
@@ -12,23 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "passes.h"
+
 #define BURST 16u
 #define MOST_BUFFERS 512u
+#define RING (2 * MOST_BUFFERS)
 #define HEADERS 72u /* IPv4, TCP with timestamps, MPA, DDP */
-#define SECONDS 0.025
-#define SHORT 256 /* below it ISA-L's set-up costs more than its lanes bring */
+#define PROBE 0.025 /* seconds, of each way; and then of the best one, or alone: */
+#define SECONDS 0.1
 #define ALIGN 64u
 
-/* How many packet buffers go round, and how many octets are worked on while they are in the first cache.  What is best
- * depends on the caches of the machine: the limit is the best of all. */
+/* How many packet buffers go round, and how many are handed over together.  What is best depends on the caches of the
+ * machine: the limit is the best of all. */
 static const struct way {
-	uint32_t buffers, piece;
-} ways[] = {{32, 2048}, {128, 2048}, {MOST_BUFFERS, 2048}, {32, 16384}, {128, 16384}, {MOST_BUFFERS, 16384}};
-
-struct check {
-	uint32_t crc;
-	uint64_t sum;
-};
+	uint32_t buffers, burst;
+} ways[] = {{32, 4}, {32, BURST}, {128, BURST}, {MOST_BUFFERS, BURST}};
 
 struct packet {
 	struct check check;
@@ -37,87 +33,30 @@ struct packet {
 };
 
 struct roofline {
-	struct rte_ring *full, *empty;
-	uint8_t *memory, *in, *out; /* packets; the two ends' user buffers, of one message each */
-	uint32_t size, payload, piece;
+	struct rte_ring *full, *empty; /* in memory of their own: EAL's may be in use to the last page */
+	uint8_t *memory, *in, *out;    /* packets; the two ends' user buffers, of one message each */
+	uint32_t size, payload, burst;
 	bool crc, stop;
 	uint64_t bad;
 };
-
-static uint32_t
-crc_of(uint32_t state, const uint8_t *p, uint32_t n)
-{
-	uint64_t crc = state;
-
-	if (n >= SHORT)
-		return crc32_iscsi((unsigned char *)(uintptr_t)p, (int)n, state);
-	for (; n >= 8; n -= 8, p += 8) {
-		uint64_t word;
-
-		memcpy(&word, p, 8);
-		crc = _mm_crc32_u64(crc, word);
-	}
-	for (; n > 0; n--, p++)
-		crc = _mm_crc32_u8((uint32_t)crc, *p);
-	return (uint32_t)crc;
-}
-
-/* The Internet checksum before it is folded (RFC 1071 §2: in any order, in words of any width). */
-__attribute__((target_clones("avx512f", "avx2", "default"))) static uint64_t
-sum_of(const uint8_t *p, uint32_t n)
-{
-	uint64_t sum = 0;
-	uint32_t word;
-
-	for (; n >= sizeof(word); n -= sizeof(word), p += sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		sum += word;
-	}
-	word = 0;
-	memcpy(&word, p, n);
-	return sum + word;
-}
-
-static void
-check_piece(const struct roofline *r, struct check *c, const uint8_t *p, uint32_t n)
-{
-	if (r->crc)
-		c->crc = crc_of(c->crc, p, n);
-	c->sum += sum_of(p, n);
-}
-
-static void
-fill(const struct roofline *r, struct packet *p, const uint8_t *from, uint32_t len)
-{
-	struct check c = {.crc = UINT32_MAX};
-
-	for (uint32_t at = 0, n; at < len; at += n) {
-		n = RTE_MIN(r->piece, len - at);
-		memcpy(p->payload + at, from + at, n);
-		check_piece(r, &c, p->payload + at, n);
-	}
-	p->len = len;
-	p->check = c;
-}
-
-static void
-drain(struct roofline *r, const struct packet *p, uint8_t *to)
-{
-	struct check c = {.crc = UINT32_MAX};
-
-	for (uint32_t at = 0, n; at < p->len; at += n) {
-		n = RTE_MIN(r->piece, p->len - at);
-		check_piece(r, &c, p->payload + at, n);
-		memcpy(to + at, p->payload + at, n);
-	}
-	r->bad += c.crc != p->check.crc || c.sum != p->check.sum;
-}
 
 /* Where the packet behind one of len octets begins in the message. */
 static uint32_t
 behind(const struct roofline *r, uint32_t at, uint32_t len)
 {
 	return at + len < r->size ? at + len : 0;
+}
+
+static void
+consume(struct roofline *r, void **packets, uint32_t n, uint32_t *at)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct packet *p = packets[i];
+		struct check c = passes_check(r->out + *at, p->payload, p->len, r->crc);
+
+		r->bad += c.crc != p->check.crc || c.sum != p->check.sum;
+		*at = behind(r, *at, p->len);
+	}
 }
 
 static int
@@ -128,15 +67,10 @@ consumer(void *arg)
 	uint32_t at = 0, n;
 
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE) || !rte_ring_empty(r->full)) {
-		n = rte_ring_sc_dequeue_burst(r->full, packets, BURST, NULL);
+		n = rte_ring_sc_dequeue_burst(r->full, packets, r->burst, NULL);
 		if (n == 0)
 			rte_pause();
-		for (uint32_t i = 0; i < n; i++) {
-			const struct packet *p = packets[i];
-
-			drain(r, p, r->out + at);
-			at = behind(r, at, p->len);
-		}
+		consume(r, packets, n, &at);
 		rte_ring_sp_enqueue_bulk(r->empty, packets, n, NULL);
 	}
 	return 0;
@@ -148,25 +82,31 @@ produce(const struct roofline *r, void **packets, uint32_t n, uint32_t *at)
 	uint32_t octets = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t len = RTE_MIN(r->payload, r->size - *at);
+		struct packet *p = packets[i];
 
-		fill(r, packets[i], r->in + *at, len);
-		*at = behind(r, *at, len);
-		octets += len;
+		p->len = RTE_MIN(r->payload, r->size - *at);
+		p->check = passes_copy(p->payload, r->in + *at, p->len, r->crc);
+		*at = behind(r, *at, p->len);
+		octets += p->len;
 	}
 	return octets;
 }
 
-static double
-run(struct roofline *r)
+static uint64_t
+cycles_of(double seconds)
 {
-	uint64_t begin = rte_rdtsc(), now = begin, end = begin + (uint64_t)(SECONDS * (double)rte_get_tsc_hz()),
-		 octets = 0;
+	return (uint64_t)(seconds * (double)rte_get_tsc_hz());
+}
+
+static double
+run(struct roofline *r, double seconds)
+{
+	uint64_t begin = rte_rdtsc(), now = begin, end = begin + cycles_of(seconds), octets = 0;
 	void *packets[BURST];
 	uint32_t at = 0, n;
 
 	for (; now < end; now = rte_rdtsc()) {
-		n = rte_ring_sc_dequeue_burst(r->empty, packets, BURST, NULL);
+		n = rte_ring_sc_dequeue_burst(r->empty, packets, r->burst, NULL);
 		if (n == 0)
 			rte_pause();
 		octets += produce(r, packets, n, &at);
@@ -182,7 +122,7 @@ packet_size(const struct roofline *r)
 }
 
 static double
-measure_way(struct roofline *r, const struct way *way, unsigned lcore)
+measure_way(struct roofline *r, const struct way *way, unsigned lcore, double seconds)
 {
 	double rate;
 
@@ -190,29 +130,38 @@ measure_way(struct roofline *r, const struct way *way, unsigned lcore)
 	rte_ring_reset(r->empty);
 	for (uint32_t i = 0; i < way->buffers; i++)
 		rte_ring_sp_enqueue(r->empty, r->memory + (size_t)i * packet_size(r));
-	r->piece = way->piece;
+	r->burst = way->burst;
 	r->stop = false;
 	if (rte_eal_remote_launch(consumer, r, lcore) != 0)
 		return 0;
-	rate = run(r);
+	rate = run(r, seconds);
 	__atomic_store_n(&r->stop, true, __ATOMIC_RELEASE);
 	rte_eal_wait_lcore(lcore);
 	return rate;
 }
 
+/* Whether all that was handed over was as it was made, and the last message as it was sent. */
+static bool
+all_good(const struct roofline *r)
+{
+	return r->bad == 0 && memcmp(r->in, r->out, RTE_MIN(r->size, r->payload)) == 0;
+}
+
+/* The ways take short turns, the best of them a long one, which counts: the luckiest moment of many would be no limit
+ * for what runs longer. */
 static double
 measure(struct roofline *r, unsigned lcore)
 {
-	double best = 0;
+	const struct way *best = ways;
+	double rate, most = 0;
 
-	/* Every page is there before the clock runs. */
-	memset(r->memory, 0, (size_t)MOST_BUFFERS * packet_size(r));
-	memset(r->out, 0, r->size);
-	for (uint32_t i = 0; i < r->size; i++)
-		r->in[i] = (uint8_t)(i * 131 >> 3);
-	for (uint32_t i = 0; i < RTE_DIM(ways); i++)
-		best = RTE_MAX(best, measure_way(r, &ways[i], lcore));
-	return r->bad || memcmp(r->in, r->out, RTE_MIN(r->size, r->payload)) != 0 ? 0 : best;
+	for (uint32_t i = 0; i < RTE_DIM(ways); i++) {
+		rate = measure_way(r, &ways[i], lcore, PROBE);
+		best = rate > most ? &ways[i] : best;
+		most = RTE_MAX(most, rate);
+	}
+	rate = measure_way(r, best, lcore, SECONDS);
+	return all_good(r) ? rate : 0;
 }
 
 uint32_t
@@ -223,27 +172,86 @@ roofline_payload(uint32_t size, uint16_t mtu)
 	return RTE_MIN(size, fits);
 }
 
+static struct rte_ring *
+make_ring(void)
+{
+	struct rte_ring *ring = aligned_alloc(ALIGN, RTE_ALIGN_CEIL((size_t)rte_ring_get_memsize(RING), ALIGN));
+
+	if (ring && rte_ring_init(ring, "roofline", RING, RING_F_SP_ENQ | RING_F_SC_DEQ) != 0) {
+		free(ring);
+		return NULL;
+	}
+	return ring;
+}
+
+/* Every page is there before a clock runs. */
+static void
+touch(struct roofline *r)
+{
+	memset(r->memory, 0, (size_t)MOST_BUFFERS * packet_size(r));
+	memset(r->out, 0, r->size);
+	for (uint32_t i = 0; i < r->size; i++)
+		r->in[i] = (uint8_t)(i * 131 >> 3);
+}
+
+struct roofline *
+roofline_create(uint32_t size, uint16_t mtu, bool crc)
+{
+	struct roofline *r = calloc(1, sizeof(*r));
+	size_t user = RTE_ALIGN_CEIL((size_t)size, 4096);
+
+	if (!r)
+		return NULL;
+	*r = (struct roofline){.size = size, .payload = roofline_payload(size, mtu), .crc = crc};
+	r->full = make_ring();
+	r->empty = make_ring();
+	r->memory = aligned_alloc(ALIGN, (size_t)MOST_BUFFERS * packet_size(r));
+	r->in = aligned_alloc(4096, user);
+	r->out = aligned_alloc(4096, user);
+	if (r->full && r->empty && r->memory && r->in && r->out) {
+		touch(r);
+		return r;
+	}
+	roofline_destroy(r);
+	return NULL;
+}
+
+void
+roofline_destroy(struct roofline *r)
+{
+	if (!r)
+		return;
+	free(r->in);
+	free(r->out);
+	free(r->memory);
+	free(r->full);
+	free(r->empty);
+	free(r);
+}
+
 double
 roofline_measure(uint32_t size, uint16_t mtu, bool crc)
 {
-	struct roofline r = {.size = size, .payload = roofline_payload(size, mtu), .crc = crc};
 	unsigned lcore = rte_get_next_lcore(-1, 1, 0);
-	size_t user = RTE_ALIGN_CEIL((size_t)size, 4096);
-	double rate = 0;
+	struct roofline *r = lcore < RTE_MAX_LCORE && size ? roofline_create(size, mtu, crc) : NULL;
+	double rate = r ? measure(r, lcore) : 0;
 
-	if (lcore >= RTE_MAX_LCORE || size == 0)
-		return 0;
-	r.full = rte_ring_create("roofline full", 2 * MOST_BUFFERS, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
-	r.empty = rte_ring_create("roofline empty", 2 * MOST_BUFFERS, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
-	r.memory = aligned_alloc(ALIGN, (size_t)MOST_BUFFERS * packet_size(&r));
-	r.in = aligned_alloc(4096, user);
-	r.out = aligned_alloc(4096, user);
-	if (r.full && r.empty && r.memory && r.in && r.out)
-		rate = measure(&r, lcore);
-	free(r.in);
-	free(r.out);
-	free(r.memory);
-	rte_ring_free(r.full);
-	rte_ring_free(r.empty);
+	roofline_destroy(r);
 	return rate;
+}
+
+double
+roofline_alone(struct roofline *r)
+{
+	uint64_t begin = rte_rdtsc(), now = begin, end = begin + cycles_of(SECONDS), octets = 0;
+	void *packets[BURST];
+	uint32_t in = 0, out = 0;
+
+	for (uint32_t i = 0; i < BURST; i++)
+		packets[i] = r->memory + (size_t)i * packet_size(r);
+	for (; now < end; now = rte_rdtsc()) {
+		octets += produce(r, packets, BURST, &in);
+		consume(r, packets, BURST, &out);
+	}
+	return all_good(r) ? (double)octets * (double)rte_get_tsc_hz() / (double)(now - begin) : 0;
 }

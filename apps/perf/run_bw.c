@@ -148,11 +148,11 @@ static void
 start_clock(struct bw *b, uint64_t iters)
 {
 	const struct options *o = b->o;
-	uint64_t now = iw_engine_now(b->p->engine), seconds = iters ? 0 : o->seconds;
+	uint64_t now = iw_engine_now(b->p->engine);
 
-	if (seconds)
-		b->stop_ns = now + seconds * SECOND;
-	if (seconds && o->margin) {
+	if (!iters && o->seconds > 0)
+		b->stop_ns = now + (uint64_t)(o->seconds * (double)SECOND);
+	if (b->stop_ns && o->margin) {
 		b->from_ns = now + o->margin * SECOND;
 		b->to_ns = b->stop_ns - o->margin * SECOND;
 	}

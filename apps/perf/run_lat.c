@@ -154,7 +154,7 @@ run_lat(struct peer *p, uint32_t size, uint64_t iters, struct report_lat *row)
 	hist_init(&row->hist);
 	prepare(&t, size);
 	t.begin = t.stamp = rte_rdtsc();
-	end = iters ? UINT64_MAX : t.begin + rte_get_tsc_hz() * p->o->seconds;
+	end = iters ? UINT64_MAX : t.begin + (uint64_t)((double)rte_get_tsc_hz() * p->o->seconds);
 	while (iters ? n < iters : t.stamp < end)
 		if (!round_trip(&t, ++n))
 			return false;

@@ -179,7 +179,9 @@ class TestGate(unittest.TestCase):
     def test_views_of_rooms(self):
         for file, folder, says in (("tcp/tcp_rx.c", "lib/net", None), ("tcp/tcp_rx.c", "cm", "a view of cm"),
                                    ("apps/app/main.c", "lib/include", None),
-                                   ("apps/app/main.c", "lib/base", "a view of lib/base")):
+                                   ("apps/app/main.c", "lib/base", "a view of lib/base"),
+                                   ("apps/perf/passes.c", "lib/base", None),
+                                   ("apps/perf/passes.c", "lib/net", "a view of lib/net")):
             with self.subTest(file=file, folder=folder):
                 tree = Tree()
                 tree.write(folder + "/x", "")
