@@ -185,6 +185,7 @@ class TestGate(unittest.TestCase):
             with self.subTest(file=file, folder=folder):
                 tree = Tree()
                 tree.write(folder + "/x", "")
+                tree.write(file, "")
                 tree.write("build/compile_commands.json", json.dumps(
                     [{"directory": str(tree.root / "build"), "file": "../" + file, "command": f"cc -I../{folder} -c x"}]))
                 out = tree.gate("rooms")

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Our stack, the memory limit, kernel TCP, UCX and libfabric side by side in one run.
 
-    bench.py PERF [--out FOLDER] [--rounds N] [--seconds N] [--doc FOLDER]
+    bench.py PERF [--out FOLDER] [--rounds N] [--seconds N] [--limit SECONDS] [--doc FOLDER]
 
-Every row is measured N times (3), one row after the other and then again, so that what disturbs the machine disturbs all
-of them; medians and their ratios count.  Writes bench.json, bench.svg and performance.md to FOLDER (build/bench);
-with --doc the latter two also there.  Exit code 0: it ran; goals that are missed are marked, peers that are missing
-are named."""
+Rows that are set against each other are a group, measured one directly after the other, forwards and backwards in turn; all
+groups have their turn in each of N rounds (5).  The ratio of a goal is the median of the ratios of the passes, so that a
+machine that is slower for a while is so on both sides.  A pass during which other programs had the CPUs is set aside, and
+made again as long as there is time (300 s in all).  Writes bench.json, bench.svg and performance.md to FOLDER
+(build/bench); with --doc the latter two also there.  Exit code 0: it ran; goals that are missed are marked, peers that are
+missing are named."""
 import argparse
 import datetime
 import json
@@ -18,12 +20,37 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 import pages
 import peers
 
-SCHEMA = 1
-LOADED = 0.5  # load average from which a machine was not idle
+SCHEMA = 2
+BUSY = 0.05  # share of the CPUs' time from which on others disturb a pass
+STAT = pathlib.Path("/proc/stat")
+FEW = 3  # passes that a median wants
+
+
+class Others:
+    """The share of the CPUs' time that neither this program nor what it started had: other programs and, in a virtual
+    machine, other machines."""
+
+    def __init__(self, cpus):
+        self.cpus = {f"cpu{n}" for n in cpus}
+
+    def used(self):
+        lines = [line.split() for line in STAT.read_text().splitlines()]
+        # user, nice, system, and steal; what interrupts take is partly ours
+        ticks = sum(int(line[i]) for line in lines if line[0] in self.cpus for i in (1, 2, 3, 8))
+        return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+    def __enter__(self):
+        self.begin, self.used_then = time.monotonic(), self.used()
+        return self
+
+    def __exit__(self, *_):
+        seconds = (time.monotonic() - self.begin) * len(self.cpus)
+        self.share = max(0, round((self.used() - self.used_then) / seconds, 3))
 
 
 def describe():
@@ -38,40 +65,83 @@ def describe():
             "large_pages": pages.free_mib() >= peers.MEMORY}
 
 
-def measure(bench, rounds):
-    """Samples of each row, and why a source has none."""
-    samples, missing = {}, {}
-    for i in range(rounds):
-        for name, source in peers.SOURCES:
-            print(f"round {i + 1} of {rounds}: {name}", file=sys.stderr)
+def one_pass(bench, group, sources, missing):
+    """{"group", "others", "rows"}: one measurement of all rows of a group; missing gets why a source has none."""
+    print(f"{group}: " + ", ".join(name for name, _ in sources), file=sys.stderr)
+    rows = {}
+    with Others(bench.cpus) as others:
+        for name, source in sources:
             try:
-                for row, value in source(bench).items():
-                    samples.setdefault(row, []).append(value)
+                rows.update(source(bench))
             except peers.Missing as why:
                 missing[name] = str(why)
-    return samples, missing
+    return {"group": group, "others": others.share, "rows": rows}
 
 
-def grow(bench):
-    out, missing = {}, {}
+def measure(bench, rounds, missing):
+    """Each group in each round; every other time backwards, so that what drifts does so on both sides."""
+    return [one_pass(bench, group, sources[::-1] if i % 2 else sources, missing)
+            for i in range(rounds) for group, sources in peers.GROUPS]
+
+
+def lacking(passes):
+    """Groups that have too few passes without others."""
+    calm = [p["group"] for p in passes if p["others"] <= BUSY]
+    return [(group, sources) for group, sources in peers.GROUPS if calm.count(group) < FEW]
+
+
+def measure_more(bench, passes, missing, end):
+    """Until each group has enough, or time is up."""
+    while time.monotonic() < end and lacking(passes):
+        for group, sources in lacking(passes):
+            if time.monotonic() < end:
+                passes.append(one_pass(bench, group, sources, missing))
+
+
+def counted(passes):
+    """Those without others, where there are enough of a group; else all of it."""
+    few = {group for group, _ in lacking(passes)}
+    return [p for p in passes if p["others"] <= BUSY or p["group"] in few]
+
+
+def grow(bench, missing):
+    out = {}
     for name, source, columns in peers.GROWTH:
         print(f"growth by {name}", file=sys.stderr)
         try:
-            out[name] = {"columns": columns, "rows": source(bench)}
+            with Others(bench.cpus) as others:
+                rows = source(bench)
+            out[name] = {"columns": columns, "rows": rows, "others": others.share}
         except peers.Missing as why:
             missing["growth by " + name] = str(why)
-    return out, missing
+    return out
 
 
-def judge(medians):
-    """Each goal: what was reached and whether it will do; reached None: not measured."""
+def samples_of(passes):
+    out = {}
+    for one in passes:
+        for row, value in one["rows"].items():
+            out.setdefault(row, []).append(value)
+    return out
+
+
+def ratios(passes, row, by):
+    """Of each pass that has both; by None: the row itself."""
+    have = [p["rows"] for p in passes if row in p["rows"] and (by is None or p["rows"].get(by))]
+    return [rows[row] / (rows[by] if by else 1) for rows in have]
+
+
+def judge(passes):
+    """Each goal: the median of what was reached in each pass, and whether it will do (reached None: not measured); what
+    the machine could do by itself, and whether the goal is beyond that."""
     out = []
-    for row, by, sense, limit in peers.GOALS:
-        reached = medians.get(row)
-        if by and reached is not None:
-            reached = reached / medians[by] if medians.get(by) else None
-        out.append({"row": row, "by": by, "sense": sense, "limit": limit, "reached": reached,
-                    "ok": reached is not None and (reached - limit) * sense >= 0})
+    for goal in peers.GOALS:
+        values = ratios(passes, goal.row, goal.by)
+        machine = ratios(passes, goal.machine, goal.by) if goal.machine else []
+        reached, could = (statistics.median(v) if v else None for v in (values, machine))
+        ok, beyond = ((v - goal.limit) * goal.sense if v is not None else None for v in (reached, could))
+        out.append({**goal._asdict(), "reached": reached, "ratios": values, "machine_reaches": could,
+                    "ok": ok is not None and ok >= 0, "beyond_machine": beyond is not None and beyond < 0})
     return out
 
 
@@ -84,28 +154,62 @@ def table(head, rows):
                      + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
 
 
+def between(values):
+    return f"{show(min(values))} .. {show(max(values))}" if values else "-"
+
+
+def verdict(goal):
+    said = "yes" if goal["ok"] else "**not measured**" if goal["reached"] is None else "**MISSED**"
+    return said + (", beyond the machine" if goal["beyond_machine"] and not goal["ok"] else "")
+
+
+def side_by_side(result):
+    def row(name, title, unit):
+        values = result["samples"].get(name, [])
+        best = (min if unit in peers.LESS else max)(values, default=None)
+        return [title, show(result["medians"].get(name)), show(best), between(values), len(values), unit]
+
+    return table(["row", "median", "best", "lowest .. highest", "passes", "unit"], [row(*line) for line in peers.ROWS])
+
+
+def goals_table(result):
+    titles = {row: title for row, title, _ in peers.ROWS}
+    return table(["row", "divided by", "goal", "reached", "lowest .. highest", "the machine itself", "met"],
+                 [[titles[g["row"]], titles[g["by"]] if g["by"] else "itself", ("at least " if g["sense"] > 0 else "at most ")
+                   + show(g["limit"]), show(g["reached"]), between(g["ratios"]), show(g["machine_reaches"]), verdict(g)]
+                  for g in result["goals"]])
+
+
+def disturbance(result):
+    passes, used = result["passes"], counted(result["passes"])
+    aside, most = len(passes) - len(used), max((p["others"] for p in used), default=0)
+    busy = ("THE MACHINE WAS BUSY WITH OTHER THINGS: of some rows these numbers are lower than what it can do. "
+            if most > BUSY else "")
+    return (f"{busy}Other programs and machines had at most {most:.0%} of the two CPUs' time during what counts; {aside} of "
+            f"{len(passes)} passes, during which it was more than {BUSY:.0%}, are set aside.")
+
+
 def document(result):
     """performance.md."""
-    m, titles = result["machine"], {row: title for row, title, _ in peers.ROWS}
-    busy = (f"THE MACHINE WAS BUSY WITH OTHER THINGS (load average {m['load']} at the start): these numbers are lower than "
-            "what it can do.\n\n" if m["load"] > LOADED else "")
-    rows = [[title, show(result["medians"].get(row)), unit, ", ".join(show(v) for v in result["samples"].get(row, []))]
-            for row, title, unit in peers.ROWS]
-    goals = [[titles[g["row"]], titles[g["by"]] if g["by"] else "itself", ("at least " if g["sense"] > 0 else "at most ")
-              + show(g["limit"]), show(g["reached"]), "yes" if g["ok"] else "**not measured**" if g["reached"] is None
-              else "**MISSED**"] for g in result["goals"]]
-    parts = [f"# Performance\n\n{busy}Written by `./run bench --doc` on {result['date']}; do not edit.\n\n{m['cpu']}, "
-             f"{m['cpus']} CPUs, {m['memory_gib']} GiB, {m['system']}, Linux {m['kernel']}, DPDK {m['dpdk']}; load "
-             f"average {m['load']} at the start. Each row {result['rounds']} times in turn, pinned to two CPUs, one a "
-             "side, MPA CRC on; medians. Ours runs over the in-process wire, which hands packet buffers across as a "
-             f"NIC's DMA would, out of {'large' if m['large_pages'] else 'SMALL'} pages; checksums and CRC are computed and "
-             "verified in software. The others run over the kernel's loopback.",
-             "## Side by side\n\n" + table(["row", "median", "unit", "samples"], rows),
-             "## Goals\n\n" + table(["row", "divided by", "goal", "reached", "met"], goals),
+    m = result["machine"]
+    parts = [f"# Performance\n\nWritten by `./run bench --doc` on {result['date']}; do not edit.\n\n{m['cpu']}, "
+             f"{m['cpus']} CPUs, {m['memory_gib']} GiB, {m['system']}, Linux {m['kernel']}, DPDK {m['dpdk']}. "
+             f"{disturbance(result)}\n\nPinned to two CPUs, one a side, MPA CRC on. Ours runs over the in-process wire, which "
+             f"hands packet buffers across as a NIC's DMA would, out of {'large' if m['large_pages'] else 'SMALL'} pages; "
+             "checksums and CRC are computed and verified in software. The others run over the kernel's loopback. Rows that "
+             f"are set against each other are measured directly one after the other, in {result['rounds']} rounds and more "
+             "where others disturbed them: a ratio is the median of the ratios of these passes, and not the ratio of medians.",
+             "## Side by side\n\n" + side_by_side(result),
+             "## Goals\n\n" + goals_table(result),
+             "The machine itself: what would be reached if the memory limit stood in the place of the row, in the same passes; "
+             "for two engines, what two cores bring against one when each works the memory limit alone and they share "
+             "nothing. A goal that this misses is beyond the machine.",
              "Goodput over further lines, which lose 0.1 to 3 % and have 1 and 10 ms there and back, against Linux to Linux "
-             "over the same line: `./run differential` (medians of many runs; three are few, where each loss counts)."]
+             "over the same line: `./run differential` (medians of many runs; these are few, where each loss counts)."]
     for name, g in result["growth"].items():
         parts.append(f"## By {name}\n\n" + table(g["columns"], [[show(v) for v in row] for row in g["rows"]]))
+        if g["others"] > BUSY:
+            parts.append(f"Other programs had {g['others']:.0%} of the CPUs' time meanwhile.")
     if result["missing"]:
         parts.append("## Not measured\n\n" + "\n".join(f"* {name}: {why}" for name, why in result["missing"].items()))
     parts.append("![picture](performance.svg)")
@@ -204,24 +308,31 @@ def write_all(result, out, doc):
     print(text)
 
 
+def run(bench, rounds, limit):
+    """All that is measured, and what follows from it."""
+    end, missing = time.monotonic() + limit, {}
+    with pages.reserved(peers.MEMORY):
+        machine = describe()
+        passes = measure(bench, rounds, missing)
+        growth = grow(bench, missing)
+        measure_more(bench, passes, missing, end)
+    samples = samples_of(counted(passes))
+    return {"schema_version": SCHEMA, "date": datetime.date.today().isoformat(), "machine": machine, "rounds": rounds,
+            "units": {row: unit for row, _, unit in peers.ROWS}, "passes": passes, "samples": samples,
+            "medians": {row: statistics.median(values) for row, values in samples.items()},
+            "goals": judge(counted(passes)), "growth": growth, "missing": missing}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("perf")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--limit", type=float, default=300)
     parser.add_argument("--doc", type=pathlib.Path, nargs="?", const=pathlib.Path("docs"))
     a = parser.parse_args()
-    bench = peers.Bench(a.perf, a.seconds)
-    with pages.reserved(peers.MEMORY):
-        machine = describe()
-        samples, missing = measure(bench, a.rounds)
-        growth, missing_growth = grow(bench)
-    medians = {row: statistics.median(values) for row, values in samples.items()}
-    result = {"schema_version": SCHEMA, "date": datetime.date.today().isoformat(), "machine": machine, "rounds": a.rounds,
-              "units": {row: unit for row, _, unit in peers.ROWS}, "samples": samples, "medians": medians,
-              "goals": judge(medians), "growth": growth, "missing": {**missing, **missing_growth}}
-    write_all(result, a.out, a.doc)
+    write_all(run(peers.Bench(a.perf, a.seconds), a.rounds, a.limit), a.out, a.doc)
     return 0
 
 

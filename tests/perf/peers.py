@@ -2,6 +2,7 @@
 """What bench.py measures, ours and others': each function makes one run and returns {row: number}.
 
 A peer that is not installed, or whose output is not understood, raises Missing with the reason: it is reported as such."""
+import collections
 import json
 import os
 import pathlib
@@ -84,16 +85,27 @@ def number(text, pattern):
 
 # ---- ours -----------------------------------------------------------------------------------------------------------
 
-def bandwidth(name, verb, mtu):
+def limit_of(row, name):
+    """The memory limit that the run measured right before, in the column of that name."""
+    if row["roofline_percent"] <= 0:
+        raise Missing("a run without its share of the memory limit")
+    return row[name] * 100 / row["roofline_percent"]
+
+
+def bandwidth(name, verb, mtu, limit=None):
     def one(bench):
         row = bench.rows("--verb", verb, "-s", "65536", "--mtu", str(mtu), "-D", str(bench.seconds))[0]
-        return {name: row["BW_average"] * 1.048576, name + ".cycles_per_byte": row["cycles_per_byte"]}
+        out = {name: row["BW_average"] * 1.048576, name + ".cycles_per_byte": row["cycles_per_byte"]}
+        if limit:
+            out[limit] = limit_of(row, "BW_average") * 1.048576
+        return out
     return one
 
 
 def small_writes(bench):
     row = bench.rows("-s", "64", "-t", "128", "-l", "16", "-Q", "32", "-I", "64", "-D", str(bench.seconds))[0]
-    return {"write_64_rate": row["MsgRate"], "write_64_rate.cycles_per_message": row["cycles_per_message"]}
+    return {"write_64_rate": row["MsgRate"], "write_64_rate.cycles_per_message": row["cycles_per_message"],
+            "roofline_64_rate": limit_of(row, "MsgRate")}
 
 
 def latency(bench):
@@ -102,25 +114,20 @@ def latency(bench):
 
 
 def connections(bench):
-    rates = re.findall(r"connections a second *: *([0-9.]+)", bench.ours("--test", "conn", "-n", "50000", "-q", "16"))
+    rates = re.findall(r"connections a second *: *([0-9.]+)", bench.ours("--test", "conn", "-n", "20000", "-q", "16"))
     if len(rates) != 2:
         raise Missing("no rates")
     return {"connect_close": float(rates[0]), "kernel_connect_close": float(rates[1])}
 
 
-def roofline(bench):
-    out = {}
-    for mtu in 9000, 1500:
-        text = bench.ours("roofline", "-s", "65536", "--mtu", str(mtu))
-        out[f"roofline_{mtu}"] = number(text, r"^ 65536 +\d+ +([0-9.]+)") * 1.048576
-    return out
-
-
 def engines(bench):
-    """Two engines on two cores against one, by the clock and by the CPU time that they had."""
-    one, two = bench.rows("engines", "-D", "1")
+    """Two engines on two cores against one, by the clock and by the CPU time that they had; and what two cores bring that
+    do the work of the memory limit alone and share nothing."""
+    one, two = bench.rows("engines", "-D", str(bench.seconds))
     return {"engines_1": one["BW_average"] * 1.048576, "engines_2": two["BW_average"] * 1.048576,
-            "engines_2.by_cpu_time": two["by_CPU_time"]}
+            "engines_ratio": two["against_one"], "engines_ratio.by_cpu_time": two["by_CPU_time"],
+            "alone_1": one["limit_average"] * 1.048576, "alone_2": two["limit_average"] * 1.048576,
+            "alone_ratio": two["limit_against_one"]}
 
 
 def crowd(bench):
@@ -145,7 +152,7 @@ def nvmf_rows(bench, *arguments):
     """Million IOPS and latencies (median, 99 %, 99.9 %) of the storage target at 4 KiB, by (kind, queue depth)."""
     if not bench.nvmf.exists():
         raise Missing(f"{bench.nvmf} is not built: it needs liburing, libnvme and libuuid")
-    text = bench.ours("bench", "-s", "4096", "-t", str(bench.seconds), *arguments, program=bench.nvmf)
+    text = bench.ours("bench", "-s", "4096", "-t", "1", *arguments, program=bench.nvmf)
     rows = re.findall(r"^ (rand\w+) +4096 +(\d+) +([0-9.]+) +[0-9.]+ +[0-9.]+ +([0-9.]+) +([0-9.]+) +([0-9.]+)", text, re.M)
     if not rows:
         raise Missing("its output is not understood: " + text.strip()[-200:])
@@ -163,31 +170,28 @@ def storage(bench):
 def kernel(bench):
     port = str(PORTS)
     text = bench.served(["iperf3", "-s", "-1", "-p", port],
-                        ["iperf3", "-c", "127.0.0.1", "-p", port, "-l", "64K", "-C", "cubic", "-t", str(bench.seconds), "-J"])
+                        ["iperf3", "-c", "127.0.0.1", "-p", port, "-l", "64K", "-C", "cubic", "-t", "1", "-J"])
     return {"kernel_tcp": json.loads(text)["end"]["sum_received"]["bits_per_second"] / 8e6}
 
 
-def ucx(bench):
-    environment = {**os.environ, "UCX_TLS": "tcp", "UCX_NET_DEVICES": "lo", "UCX_WARN_UNUSED_ENV_VARS": "n"}
-    out = {}
-    for row, test, size, count, column in (("ucx_put_64k", "ucp_put_bw", 65536, 10000, 5),
-                                           ("ucx_put_64_rate", "ucp_put_bw", 64, 200000, 7),
-                                           ("ucx_put_8_latency", "ucp_put_lat", 8, 20000, 1)):
+def ucx(name, test, size, count, column, factor):
+    """One number of ucx_perftest; the column of its CSV: iterations, percentile, average and overall latency, average and
+    overall MB/s and messages a second."""
+    def one(bench):
+        environment = {**os.environ, "UCX_TLS": "tcp", "UCX_NET_DEVICES": "lo", "UCX_WARN_UNUSED_ENV_VARS": "n"}
         common = ["ucx_perftest", "-p", str(PORTS + 1)]
-        text = bench.served(common, [*common, "127.0.0.1", "-t", test, "-s", str(size), "-n", str(count), "-f", "-v"],
-                            env=environment)
-        # CSV: iterations, percentile, average and overall latency, average and overall MB/s and messages a second
+        text = bench.served(common, [*common, "127.0.0.1", "-t", test, "-s", str(size), "-n", str(count), "-w",
+                                     str(count // 10), "-f", "-v"], env=environment)
         values = [line.split(",") for line in text.splitlines() if re.match(r"^\d+,", line)]
         if not values:
             raise Missing("its output is not understood: " + text.strip()[-200:])
-        value = float(values[-1][column])
-        out[row] = {5: value * 1.048576, 7: value / 1e6, 1: value}[column]
-    return out
+        return {name: float(values[-1][column]) * factor}
+    return one
 
 
 def libfabric(bench):
     out = {}
-    for row, size, count in ("libfabric_64_latency", 64, 20000), ("libfabric_64k", 65536, 10000):
+    for row, size, count in ("libfabric_64_latency", 64, 20000), ("libfabric_64k", 65536, 5000):
         ports = ["-B", str(PORTS + 2)]
         common = ["fi_pingpong", "-p", "tcp", "-e", "msg", "-S", str(size), "-I", str(count)]
         text = bench.served([*common, *ports], [*common, "-P", str(PORTS + 2), "127.0.0.1"])
@@ -199,22 +203,24 @@ def libfabric(bench):
     return out
 
 
-SOURCES = [
-    ("RDMA Write, MTU 9000", bandwidth("write_64k_9000", "write", 9000)),
-    ("RDMA Write, MTU 1500", bandwidth("write_64k_1500", "write", 1500)),
-    ("RDMA Read", bandwidth("read_64k_9000", "read", 9000)),
-    ("Send", bandwidth("send_64k_9000", "send", 9000)),
-    ("64-byte Writes", small_writes),
-    ("8-byte latency", latency),
-    ("connections", connections),
-    ("two engines", engines),
-    ("100,000 connections", crowd),
-    ("goodput", goodput),
-    ("roofline", roofline),
-    ("NVMe over Fabrics", storage),
-    ("kernel TCP (iperf3)", kernel),
-    ("UCX tcp", ucx),
-    ("libfabric tcp", libfabric),
+WRITE = ("RDMA Write, MTU 9000", bandwidth("write_64k_9000", "write", 9000, "roofline_9000"))
+
+# What is set against each other is measured one directly after the other: a ratio is one of a single pass through a group.
+GROUPS = [
+    ("64 KiB, MTU 9000", [("UCX tcp, put 64 KiB", ucx("ucx_put_64k", "ucp_put_bw", 65536, 5000, 5, 1.048576)), WRITE,
+                          ("kernel TCP (iperf3)", kernel)]),
+    ("verbs", [("RDMA Read", bandwidth("read_64k_9000", "read", 9000)), WRITE,
+               ("Send", bandwidth("send_64k_9000", "send", 9000))]),
+    ("64 KiB, MTU 1500", [("RDMA Write, MTU 1500", bandwidth("write_64k_1500", "write", 1500, "roofline_1500"))]),
+    ("64 B", [("64-byte Writes", small_writes),
+              ("UCX tcp, put 64 B", ucx("ucx_put_64_rate", "ucp_put_bw", 64, 100000, 7, 1e-6))]),
+    ("8 B", [("8-byte latency", latency), ("UCX tcp, put 8 B", ucx("ucx_put_8_latency", "ucp_put_lat", 8, 20000, 1, 1))]),
+    ("connections", [("connections", connections)]),
+    ("engines", [("two engines", engines)]),
+    ("crowd", [("100,000 connections", crowd)]),
+    ("loss", [("goodput", goodput)]),
+    ("storage", [("NVMe over Fabrics", storage)]),
+    ("libfabric", [("libfabric tcp", libfabric)]),
 ]
 
 # Row, what it is, unit.
@@ -229,6 +235,7 @@ ROWS = [
     ("ucx_put_64k", "UCX tcp, put 64 KiB", "MB/s"),
     ("libfabric_64k", "libfabric tcp, ping-pong 64 KiB", "MB/s"),
     ("write_64_rate", "RDMA Write 64 B, depth 128", "M/s"),
+    ("roofline_64_rate", "memory limit, 64 B", "M/s"),
     ("ucx_put_64_rate", "UCX tcp, put 64 B", "M/s"),
     ("write_8_p50", "RDMA Write 8 B, half round trip, median", "us"),
     ("write_8_p99.9", "RDMA Write 8 B, half round trip, 99.9 %", "us"),
@@ -244,7 +251,11 @@ ROWS = [
     ("kernel_connect_close", "kernel TCP connect and close", "1/s"),
     ("engines_1", "RDMA Write 64 KiB, an engine in loopback to itself on one core", "MB/s"),
     ("engines_2", "RDMA Write 64 KiB, two such engines on two cores", "MB/s"),
-    ("engines_2.by_cpu_time", "two engines against one by the CPU time that they had", "x"),
+    ("engines_ratio", "two engines on two cores against one", "x"),
+    ("engines_ratio.by_cpu_time", "the same by the CPU time that they had", "x"),
+    ("alone_1", "memory limit, one core alone does the work of both ends", "MB/s"),
+    ("alone_2", "memory limit, two cores do so, each alone", "MB/s"),
+    ("alone_ratio", "two cores against one that share nothing", "x"),
     ("random_64", "64-byte Sends received in random order, 64 connections", "M/s"),
     ("random_100k", "64-byte Sends received in random order, 100,000 connections", "M/s"),
     ("connection_octets", "an idle connection, besides its rings", "octets"),
@@ -252,32 +263,36 @@ ROWS = [
     ("goodput_linux", "goodput at 1 % loss and 1 ms, Linux (CUBIC) to Linux", "Mbit/s"),
     ("goodput_to_linux", "goodput at 1 % loss and 1 ms, ours to Linux", "Mbit/s"),
     ("goodput_from_linux", "goodput at 1 % loss and 1 ms, Linux to ours", "Mbit/s"),
-    ("write_64k_9000.cycles_per_byte", "TSC cycles a byte, Write 64 KiB", ""),
-    ("write_64_rate.cycles_per_message", "TSC cycles a message, Write 64 B", ""),
+    ("write_64k_9000.cycles_per_byte", "TSC cycles a byte, Write 64 KiB", "cycles"),
+    ("write_64_rate.cycles_per_message", "TSC cycles a message, Write 64 B", "cycles"),
 ]
 
-# What is to be reached: row, divided by row (None: itself), at least (+1) or at most (-1), how much.
+LESS = "us", "octets", "cycles"  # less of these is better
+
+# What is to be reached: row, divided by row (None: itself), at least (+1) or at most (-1), how much; and the row that says
+# what the machine could do there by itself, divided by the same.
+Goal = collections.namedtuple("Goal", "row by sense limit machine", defaults=[None])
 GOALS = [
-    ("write_64k_9000", "roofline_9000", 1, 0.8),
-    ("write_64k_9000", "ucx_put_64k", 1, 10),
-    ("write_64k_9000", "kernel_tcp", 1, 6),
-    ("write_64k_1500", "roofline_1500", 1, 0.7),
-    ("read_64k_9000", "write_64k_9000", 1, 0.9),
-    ("send_64k_9000", "write_64k_9000", 1, 0.9),
-    ("write_64_rate", None, 1, 10),
-    ("write_64_rate", "ucx_put_64_rate", 1, 30),
-    ("write_8_p50", None, -1, 1),
-    ("write_8_p99.9", None, -1, 5),
-    ("write_8_p50", "ucx_put_8_latency", -1, 0.1),
-    ("nvme_read", None, 1, 1),
-    ("nvme_write", None, 1, 1),
-    ("connect_close", None, 1, 100000),
-    ("connect_close", "kernel_connect_close", 1, 5),
-    ("engines_2", "engines_1", 1, 1.9),
-    ("random_100k", "random_64", 1, 0.5),
-    ("connection_octets", None, -1, 1024),
-    ("timewait_octets", None, -1, 64),
-    ("goodput_to_linux", "goodput_linux", 1, 1),
+    Goal("write_64k_9000", "roofline_9000", 1, 0.8),
+    Goal("write_64k_9000", "ucx_put_64k", 1, 10, "roofline_9000"),
+    Goal("write_64k_9000", "kernel_tcp", 1, 6, "roofline_9000"),
+    Goal("write_64k_1500", "roofline_1500", 1, 0.7),
+    Goal("read_64k_9000", "write_64k_9000", 1, 0.9),
+    Goal("send_64k_9000", "write_64k_9000", 1, 0.9),
+    Goal("write_64_rate", None, 1, 10, "roofline_64_rate"),
+    Goal("write_64_rate", "ucx_put_64_rate", 1, 30, "roofline_64_rate"),
+    Goal("write_8_p50", None, -1, 1),
+    Goal("write_8_p99.9", None, -1, 5),
+    Goal("write_8_p50", "ucx_put_8_latency", -1, 0.1),
+    Goal("nvme_read", None, 1, 1),
+    Goal("nvme_write", None, 1, 1),
+    Goal("connect_close", None, 1, 100000),
+    Goal("connect_close", "kernel_connect_close", 1, 5),
+    Goal("engines_ratio", None, 1, 1.9, "alone_ratio"),
+    Goal("random_100k", "random_64", 1, 0.5),
+    Goal("connection_octets", None, -1, 1024),
+    Goal("timewait_octets", None, -1, 64),
+    Goal("goodput_to_linux", "goodput_linux", 1, 1),
 ]
 
 
@@ -318,7 +333,7 @@ def by_loss(bench):
     out = []
     for percent in 0, 0.1, 0.3, 1, 3:
         loss = ["--loss", str(percent)] if percent else []
-        rate = bench.rows("-s", "65536", "-D", "1", *loss)[0]
+        rate = bench.rows("-s", "65536", "-D", str(bench.seconds), *loss)[0]
         time = bench.rows("--test", "lat", "-s", "8", "-n", "2000", *loss)[0]
         out.append([percent, rate["BW_average"] * 1.048576, time["t_typical"], time["percentile_99.9"]])
     return out
