@@ -47,6 +47,12 @@ cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uin
 	return false;
 }
 
+const char *
+cli_version(void)
+{
+	return IWARP_VERSION;
+}
+
 /* "fe80::1%eth1" as "fe80::1%0": the library knows ports by number. */
 static const char *
 number_zone(const char *text, char *buf, size_t len)

@@ -24,6 +24,9 @@ bool cli_help(int argc, char **argv, void (*usage)(void));
 /* "program: ..." and a newline on stderr; returns 1, for `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Of the programs and the library: they are built together. */
+const char *cli_version(void);
+
 /* A decimal number in [min, max], or false after an error line that names the option. */
 bool cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *out);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
+
 static void
 put_text(FILE *f, const char *name, const char *text)
 {
@@ -53,6 +55,8 @@ put_host(const struct report *r)
 	fprintf(r->json, ",\n  ");
 	put_text(r->json, "cpu", cpu);
 	fprintf(r->json, ",\n  ");
+	put_text(r->json, "version", cli_version());
+	fprintf(r->json, ",\n  ");
 	put_text(r->json, "dpdk_version", rte_version());
 	fprintf(r->json, ",\n  ");
 	put_text(r->json, "driver", port ? info.driver : "in-process");
@@ -97,9 +101,12 @@ json_open(struct report *r)
 	put_host(r);
 	put_test_info(r);
 	fprintf(r->json,
-		"  \"units\": {\"BW_peak\": \"%s\", \"BW_average\": \"%s\", \"MsgRate\": \"Mpps\", \"t\": \"usec\", "
-		"\"percentile\": \"usec\", \"CPU_Util\": \"%% of a core\", \"cycles\": \"TSC\"},\n  \"results\": [",
-		figures_bw_name(r->o), figures_bw_name(r->o));
+		"  \"units\": {\"MsgSize\": \"bytes\", \"BW_peak\": \"%s\", \"BW_average\": \"%s\", \"limit_average\": "
+		"\"%s\", "
+		"\"MsgRate\": \"Mpps\", \"seconds\": \"s\", \"t\": \"usec\", \"percentile\": \"usec\", "
+		"\"tps_average\": "
+		"\"1/s\", \"CPU_Util\": \"%% of a core\", \"cycles\": \"TSC\"},\n  \"results\": [",
+		figures_bw_name(r->o), figures_bw_name(r->o), figures_bw_name(r->o));
 	return true;
 }
 

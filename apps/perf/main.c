@@ -2,6 +2,7 @@
 #include <rte_eal.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <rte_version.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -155,6 +156,9 @@ run(const struct options *o)
 		return print_roofline(o);
 	case PERF_ENGINES:
 		return engines_run(o);
+	case PERF_VERSION:
+		printf("Version: %s, %s\n", cli_version(), rte_version());
+		return 0;
 	case PERF_HELP:
 		break;
 	}

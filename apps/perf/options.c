@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #define DEFAULT_CONNS 4096 /* of an engine */
 #define SPARE_CONNS 64
 #define ENGINES_SECONDS 1
-#define LINES_MAX 96
+#define LINES_MAX 160
 #define NAMED 1000 /* getopt's value of the i-th line: NAMED + i */
 
 static bool
@@ -115,6 +116,7 @@ make_getopt(char *letters, struct option *longs)
 {
 	uint32_t n = 0;
 
+	assert(option_line_count <= LINES_MAX);
 	for (uint32_t i = 0; i < option_line_count; i++) {
 		const struct option_line *l = &option_lines[i];
 
@@ -144,7 +146,7 @@ static bool
 take_all(int argc, char **argv, struct options *o)
 {
 	struct option longs[LINES_MAX + 1];
-	char letters[2 * LINES_MAX + 1], note[256] = "";
+	char letters[2 * LINES_MAX + 1], note[512] = "";
 	int opt;
 
 	make_getopt(letters, longs);
@@ -217,7 +219,8 @@ is_consistent(const struct options *o)
 		{o->margin && lat, "-f: for bandwidth only"},
 		{o->margin && o->both_ways, "-f: not with -b"},
 		{o->forever && (o->seconds > 0 || o->iters || o->all_sizes), "--run_infinitely: neither -n, -D nor -a"},
-		{o->mode == PERF_ENGINES && (o->test != PERF_BW || o->all_sizes || o->forever || o->both_ways),
+		{o->mode == PERF_ENGINES &&
+			 (o->test != PERF_BW || o->all_sizes || o->forever || o->both_ways || o->iters),
 		 "engines: bandwidth of one size, for a time (-D)"},
 		{(o->limit_bw || o->limit_rate || o->rate_limit || o->burst) && o->test != PERF_BW,
 		 "-w, -y, --rate_limit, --burst_size: for bandwidth only"},
@@ -229,6 +232,9 @@ is_consistent(const struct options *o)
 		{o->loss && (o->mode != PERF_LOOPBACK || conn),
 		 "--loss: for bandwidth and latency on the in-process wire, so without --server, ADDR and the like"},
 		{o->json && (o->mode == PERF_ROOFLINE || conn), "--out_json: not of roofline and --test conn"},
+		{o->output != PERF_TABLE && (o->mode == PERF_ROOFLINE || o->mode == PERF_ENGINES || conn),
+		 "--csv, --output: not of roofline, engines and --test conn"},
+		{o->cmp_swap && o->verb != PERF_ATOMIC, "-A: only with --verb atomic"},
 		{o->forever && (lat || o->both_ways), "--run_infinitely: for bandwidth in one direction only"},
 		{o->output >= PERF_ONE_BANDWIDTH && lat != (o->output == PERF_ONE_LATENCY),
 		 "--output: latency goes with --test lat, the others with bw"},

@@ -19,7 +19,7 @@
 
 enum perf_verb { PERF_WRITE, PERF_READ, PERF_SEND, PERF_WRITE_IMM, PERF_ATOMIC, PERF_VERBS };
 enum perf_test { PERF_BW, PERF_LAT, PERF_CONN };
-enum perf_mode { PERF_LOOPBACK, PERF_SERVER, PERF_CLIENT, PERF_ROOFLINE, PERF_ENGINES, PERF_HELP };
+enum perf_mode { PERF_LOOPBACK, PERF_SERVER, PERF_CLIENT, PERF_ROOFLINE, PERF_ENGINES, PERF_VERSION, PERF_HELP };
 enum perf_output { PERF_TABLE, PERF_CSV, PERF_ONE_BANDWIDTH, PERF_ONE_RATE, PERF_ONE_LATENCY };
 
 struct options {
@@ -39,6 +39,7 @@ struct options {
 	double rate_limit;  /* of each end that sends, in rate_units; 0: as fast as it goes */
 	char rate_units;    /* 'g': Gb/s, 'M': MiB/s, 'p': messages a second */
 	uint32_t burst;     /* messages that a rate limit lets go at once */
+	bool cmp_swap;      /* of atomics: not FetchAdd */
 	uint32_t outs;      /* Reads and atomics under way on a QP; 0: as the QP has it */
 	bool all_sizes, gbits, no_peak, no_crc, both_ways, srq, forever, warm_up, validate, cpu_util;
 	bool samples, ladder, bars; /* of latency: every step of the histogram, percentiles, a picture */

@@ -153,6 +153,51 @@ take_connection(const char *arg, struct options *o)
 }
 
 static bool
+take_atomic(const char *arg, struct options *o)
+{
+	static const char *const names[] = {"FETCH_AND_ADD", "CMP_AND_SWAP"};
+	int i = place_of("-A", arg, names, 2, "FETCH_AND_ADD or CMP_AND_SWAP");
+
+	o->cmp_swap = i == 1;
+	return i < 2;
+}
+
+/* perftest's 64K and 8M, too. */
+static bool
+take_size(const char *arg, struct options *o)
+{
+	size_t len = strcspn(arg, "KM");
+	uint32_t shift = arg[len] == 'K' ? 10 : arg[len] == 'M' ? 20 : 0;
+	char digits[16] = "";
+	uint64_t n = 0;
+	bool ok;
+
+	if (shift && arg[len + 1] == 0 && len < sizeof(digits)) {
+		memcpy(digits, arg, len);
+		ok = cli_number(shift == 10 ? "-s in K" : "-s in M", digits, 1, PERF_MAX_SIZE >> shift, &n);
+	} else {
+		shift = 0;
+		ok = cli_number("-s", arg, 1, PERF_MAX_SIZE, &n);
+	}
+	o->size = (uint32_t)(n << shift);
+	return ok;
+}
+
+static bool
+take_imm(const char *arg, struct options *o)
+{
+	o->verb = PERF_WRITE_IMM;
+	return true;
+}
+
+static bool
+take_version(const char *arg, struct options *o)
+{
+	o->mode = PERF_VERSION;
+	return true;
+}
+
+static bool
 take_ip(const char *arg, struct options *o)
 {
 	return host_option_ip(&o->host, arg);
@@ -190,7 +235,7 @@ const struct option_line option_lines[] = {
 	CALL(0, "verb", take_verb, "V", "write (default), read, send, write-imm, atomic"),
 	CALL(0, "test", take_test, "T", "bw (default), lat, conn (connect and close: -n connections, -q at once)"),
 	CALL(0, "server", take_server, NULL, "serve one client (its options count), then end"),
-	NUMBER('s', "size", U32, size, 1, PERF_MAX_SIZE, "BYTES", "message size (bw 65536, lat 2)"),
+	CALL('s', "size", take_size, "BYTES", "message size, 64K and 1M, too (bw 65536, lat 2)"),
 	FLAG('a', "all", all_sizes, "all sizes from 2 to 8388608"),
 	NUMBER('n', "iters", U64, iters, 5, UINT64_MAX, "N", "iterations of each QP (bw 5000, lat 1000)"),
 	CALL('D', "duration", take_duration, "SEC", "run for a time instead; 0.5 and the like, too"),
@@ -199,6 +244,7 @@ const struct option_line option_lines[] = {
 	NUMBER('t', "tx-depth", U32, tx_depth, 1, PERF_MAX_DEPTH, "N", "requests under way on each QP (bw 128, lat 1)"),
 	NUMBER('r', "rx-depth", U32, rx_depth, 4, PERF_MAX_DEPTH, "N", "receives of each QP (512)"),
 	NUMBER('o', "outs", U32, outs, 1, IW_MAX_IRD, "N", "Reads and atomics under way on each QP (16)"),
+	CALL('A', "atomic_type", take_atomic, "KIND", "FETCH_AND_ADD (default) or CMP_AND_SWAP, of atomics"),
 	NUMBER('l', "post_list", U32, post_list, 1, PERF_MAX_LIST, "N", "requests of one post (1)"),
 	NUMBER('Q', "cq-mod", U32, cq_mod, 1, PERF_MAX_DEPTH, "N", "signal every N-th (100)"),
 	NUMBER('I', "inline_size", U32, inline_size, 0, IW_MAX_INLINE, "BYTES", "inline up to this (bw 0, lat 220)"),
@@ -237,6 +283,8 @@ const struct option_line option_lines[] = {
 	FLAG(0, "zero_copy", host.zero_copy,
 	     "the port reads messages by itself where it can (with --no-crc, at both ends)"),
 	CALL('c', "connection", take_connection, "RC", NULL),
+	CALL(0, "write_with_imm", take_imm, NULL, NULL), /* perftest's word for a verb of ours */
+	CALL('V', "version", take_version, NULL, "of this program and of DPDK"),
 	CALL('h', "help", take_help, NULL, NULL),
 	/* So it is here, always. */
 	OTHER('F', "CPU-freq", SILENT),
@@ -259,11 +307,37 @@ const struct option_line option_lines[] = {
 	OTHER('C', "report-cycles", NOTE),
 	OTHER('g', "mcg", NOTE),
 	OTHER('O', "dualport", NOTE),
-	OTHER('V', "version", NOTE),
 	OTHER(0, "mr_per_qp", NOTE),
 	OTHER(0, "use_hugepages", NOTE),
 	OTHER(0, "ipv6", NOTE),
 	OTHER(0, "ipv6-addr", NOTE),
+	/* Of raw Ethernet: MACs, IP addresses and UDP ports of packets that perftest makes itself. */
+	OTHER('B', "source_mac", NOTE_ARG),
+	OTHER('E', "dest_mac", NOTE_ARG),
+	OTHER('J', "dest_ip", NOTE_ARG),
+	OTHER('j', "source_ip", NOTE_ARG),
+	OTHER('K', "dest_port", NOTE_ARG),
+	OTHER('k', "source_port", NOTE_ARG),
+	OTHER('G', "use_rss", NOTE),
+	OTHER('v', "mac_fwd", NOTE),
+	OTHER('P', "client", NOTE),
+	OTHER('Z', NULL, NOTE),
+	OTHER(0, "promiscuous", NOTE),
+	OTHER(0, "raw_mcast", NOTE),
+	/* Without letters. */
+	OTHER(0, "pkey_index", NOTE_ARG),
+	OTHER(0, "tclass", NOTE_ARG),
+	OTHER(0, "flow_label", NOTE_ARG),
+	OTHER(0, "retry_count", NOTE_ARG),
+	OTHER(0, "inline_recv", NOTE_ARG),
+	OTHER(0, "recv_post_list", NOTE_ARG),
+	OTHER(0, "latency_gap", NOTE_ARG),
+	OTHER(0, "report-both", NOTE),
+	OTHER(0, "report-per-port", NOTE),
+	OTHER(0, "dont_xchg_versions", NOTE),
+	OTHER(0, "use_old_post_send", NOTE),
+	OTHER(0, "disable_pcie_relaxed", NOTE),
+	OTHER(0, "odp", NOTE),
 };
 
 const uint32_t option_line_count = sizeof(option_lines) / sizeof(option_lines[0]);

@@ -8,8 +8,8 @@
 
 #define LAST_READ UINT64_MAX
 
-enum iw_wr_opcode
-outflow_opcode(enum perf_verb verb)
+static enum iw_wr_opcode
+opcode_of(const struct options *o)
 {
 	static const enum iw_wr_opcode opcodes[PERF_VERBS] = {[PERF_WRITE] = IW_WR_RDMA_WRITE,
 							      [PERF_READ] = IW_WR_RDMA_READ,
@@ -17,7 +17,29 @@ outflow_opcode(enum perf_verb verb)
 							      [PERF_WRITE_IMM] = IW_WR_RDMA_WRITE_IMM,
 							      [PERF_ATOMIC] = IW_WR_FETCH_ADD};
 
-	return opcodes[verb];
+	return o->cmp_swap ? IW_WR_CMP_SWAP : opcodes[o->verb];
+}
+
+struct iw_send_wr
+outflow_request(const struct peer *p, const struct iw_sge *sge)
+{
+	struct iw_send_wr wr = {
+		.sg_list = sge, .num_sge = 1, .opcode = (uint8_t)opcode_of(p->o), .rkey = p->theirs.rkey};
+
+	if (wr.opcode == IW_WR_CMP_SWAP)
+		wr.atomic.mask = wr.atomic.compare_mask = UINT64_MAX;
+	if (p->o->verb == PERF_ATOMIC)
+		wr.atomic.data = 1;
+	return wr;
+}
+
+void
+outflow_number(struct iw_send_wr *wr, uint64_t before)
+{
+	if (wr->opcode != IW_WR_CMP_SWAP)
+		return;
+	wr->atomic.compare = before;
+	wr->atomic.data = before + 1;
 }
 
 static bool
@@ -31,14 +53,8 @@ static void
 make_requests(struct outflow *f)
 {
 	f->sge = (struct iw_sge){.length = f->size, .lkey = iw_mr_lkey(f->p->mr)};
-	for (uint32_t i = 0; i < f->p->o->post_list; i++) {
-		f->wr[i] = (struct iw_send_wr){.sg_list = &f->sge,
-					       .num_sge = 1,
-					       .opcode = (uint8_t)outflow_opcode(f->p->o->verb),
-					       .rkey = f->p->theirs.rkey};
-		if (f->p->o->verb == PERF_ATOMIC)
-			f->wr[i].atomic.data = 1;
-	}
+	for (uint32_t i = 0; i < f->p->o->post_list; i++)
+		f->wr[i] = outflow_request(f->p, &f->sge);
 }
 
 /* Messages a nanosecond. */
@@ -120,6 +136,7 @@ post_list(struct outflow *f, struct link *l, uint32_t n)
 		wr->wr_id = l->posted + i + 1;
 		wr->flags = (uint8_t)(flags | (phase == 0 || last ? IW_SEND_SIGNALED : 0));
 		wr->remote_addr = to;
+		outflow_number(wr, l->posted + i);
 		wr->next = i + 1 < n ? wr + 1 : NULL;
 	}
 	return iw_post_send(l->qp, f->wr, NULL);

@@ -30,7 +30,10 @@ void outflow_stop(struct outflow *f);
 bool outflow_is_over(const struct outflow *f);
 void outflow_end(struct outflow *f);
 
-/* The opcode of a verb's requests. */
-enum iw_wr_opcode outflow_opcode(enum perf_verb verb);
+/* What is the same in all requests of a run; their data stands at sge. */
+struct iw_send_wr outflow_request(const struct peer *p, const struct iw_sge *sge);
+/* A CMP_SWAP is to find what the one before it on its QP left: so the counter tells how many there were.  before: on
+ * this QP, in this run.  Other requests stay as they are. */
+void outflow_number(struct iw_send_wr *wr, uint64_t before);
 
 #endif

@@ -16,12 +16,13 @@ print_banner(const struct report *r)
 {
 	static const char *const verbs[PERF_VERBS] = {"RDMA_Write", "RDMA_Read", "Send", "RDMA_Write_Imm",
 						      "Atomic FETCH_AND_ADD"};
+	const char *verb = r->o->cmp_swap ? "Atomic CMP_AND_SWAP" : verbs[r->o->verb];
 	const struct options *o = r->o;
 	char device[16] = "in-process";
 
 	if (!options_on_wire(o))
 		snprintf(device, sizeof(device), "port %u", o->host.port_id);
-	printf(RULE "                    %s %s%s Test\n", verbs[o->verb], o->both_ways ? "Bidirectional " : "",
+	printf(RULE "                    %s %s%s Test\n", verb, o->both_ways ? "Bidirectional " : "",
 	       o->test == PERF_LAT ? "Latency" : "BW");
 	printf(" Dual-port       : OFF\t\tDevice         : %s\n", device);
 	printf(" Number of qps   : %u\t\tTransport type : IW\n", o->qps);

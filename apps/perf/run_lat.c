@@ -31,12 +31,7 @@ prepare(struct lat *t, uint32_t size)
 	t->by_recv = perf_takes_recv(o->verb);
 	t->by_completion = o->verb == PERF_READ || o->verb == PERF_ATOMIC;
 	t->sge = (struct iw_sge){.length = size, .lkey = iw_mr_lkey(t->p->mr)};
-	t->wr = (struct iw_send_wr){.sg_list = &t->sge,
-				    .num_sge = 1,
-				    .opcode = (uint8_t)outflow_opcode(o->verb),
-				    .rkey = t->p->theirs.rkey};
-	if (o->verb == PERF_ATOMIC)
-		t->wr.atomic.data = 1;
+	t->wr = outflow_request(t->p, &t->sge);
 	if (!t->by_completion && size <= o->inline_size)
 		t->wr.flags = IW_SEND_INLINE;
 	for (uint32_t q = 0; q < t->p->qps; q++)
@@ -119,6 +114,7 @@ post(struct lat *t, uint64_t n)
 	t->sge.addr = (uintptr_t)peer_out(t->p, qp);
 	t->wr.remote_addr = t->p->theirs.in_addr + peer_offset(t->p, qp);
 	*peer_last_out(t->p, qp, t->sge.length) = t->turn.octet;
+	outflow_number(&t->wr, (n - 1) / t->p->qps);
 	if (t->p->o->verb == PERF_WRITE_IMM)
 		t->wr.imm_data = n;
 	return iw_post_send(t->p->links[qp].qp, &t->wr, NULL);

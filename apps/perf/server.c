@@ -207,14 +207,12 @@ echo(struct server *v, uint64_t imm)
 	struct peer *p = &v->peer;
 	uint32_t qp = v->turn.qp;
 	struct iw_sge sge = {(uintptr_t)peer_out(p, qp), v->o.size, iw_mr_lkey(p->mr)};
-	struct iw_send_wr wr = {.sg_list = &sge,
-				.num_sge = 1,
-				.opcode = (uint8_t)outflow_opcode(v->o.verb),
-				.remote_addr = p->theirs.in_addr + peer_offset(p, qp),
-				.rkey = p->theirs.rkey,
-				.imm_data = imm};
+	struct iw_send_wr wr = outflow_request(p, &sge);
 	int err;
 
+	wr.remote_addr = p->theirs.in_addr + peer_offset(p, qp);
+	if (v->o.verb == PERF_WRITE_IMM)
+		wr.imm_data = imm;
 	v->echoed++;
 	*peer_last_out(p, qp, v->o.size) = v->turn.octet;
 	peer_next_turn(p, &v->turn);

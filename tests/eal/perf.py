@@ -79,6 +79,8 @@ def loopback(perf):
               (["--verb", "send", "-n", "20", "-s", "1", "-I", "64", "-l", "8"], "bw", [1], {}),
               (["-D", "0.3", "-s", "4096", "--mtu", "1500"], "bw", [4096], {"iters": None})]
     cases += [(["--verb", v, "--test", t, "-s", "8", "-n", "20", *CHECKED], t, [8], {}) for v in MORE_VERBS for t in TESTS]
+    cases += [(["--verb", "atomic", "-A", "CMP_AND_SWAP", "--test", t, "-q", "3", "-n", "20", *CHECKED], t, [8], {"iters": 60})
+              for t in TESTS]
     cases += [(["--verb", v, "--test", "lat", "-q", "7", "-s", "64", "-n", "300", *CHECKED], "lat", [64], {"iters": 2100})
               for v in VERBS + MORE_VERBS[:1]]
     cases += [(["--verb", v, "-b", "-q", "3", "-n", "20", "-s", "5000", *CHECKED], "bw", [5000], {"iters": 120})
@@ -111,7 +113,7 @@ def scripted(perf):
             for what, rows_of in ("JSON", whole["results"]), ("CSV", table):
                 if [int(row["MsgSize"]) for row in rows_of] != ALL or not all(float(row[key]) > 0 for row in rows_of):
                     found.append(f"{what}: {rows_of}")
-            if not {"schema_version", "units", "host", "dpdk_version", "driver", "lcores", "mpa_crc", "mtu"} <= set(whole):
+            if not {"schema_version", "units", "host", "version", "dpdk_version", "driver", "lcores", "mpa_crc", "mtu"} <= set(whole):
                 found.append(f"keys {list(whole)}")
             failed |= report(f"JSON and CSV of {test}", found, program)
     program = Program(perf, "-n", "20", "--output", "bandwidth", cores=2, memory=512)

@@ -181,6 +181,37 @@ test_over_when_the_reads_are_back(void **state)
 	outflow_end(&f);
 }
 
+/* Each is to find what the one before it on its QP left. */
+static void
+test_compare_and_swap(void **state)
+{
+	struct outflow f;
+
+	(void)state;
+	options.verb = PERF_ATOMIC;
+	options.cmp_swap = true;
+	options.post_list = 2;
+	assert_true(outflow_begin(&f, &peer, 8, 3));
+	assert_true(outflow_turn(&f));
+	for (uint32_t q = 0; q < QPS; q++)
+		for (uint32_t i = 0; i < 3; i++) {
+			const struct iw_atomic *a = &qps[q].posted[i].atomic;
+
+			assert_int_equal(qps[q].posted[i].opcode, IW_WR_CMP_SWAP);
+			assert_true(a->compare == i && a->data == i + 1);
+			assert_true(a->compare_mask == UINT64_MAX && a->mask == UINT64_MAX);
+		}
+	outflow_end(&f);
+	options.cmp_swap = false;
+	assert_true(outflow_begin(&f, &peer, 8, 1));
+	setup(NULL);
+	options.verb = PERF_ATOMIC;
+	assert_true(outflow_turn(&f));
+	assert_true(qps[0].posted[0].opcode == IW_WR_FETCH_ADD && qps[0].posted[0].atomic.data == 1);
+	assert_true(qps[0].posted[0].atomic.mask == 0);
+	outflow_end(&f);
+}
+
 /* A run by time: stopped with requests under way, the Read goes behind them; no request follows it. */
 static void
 test_stopped(void **state)
@@ -288,6 +319,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_over_when_the_reads_are_back, setup),
 		cmocka_unit_test_setup(test_stopped, setup),
+		cmocka_unit_test_setup(test_compare_and_swap, setup),
 		cmocka_unit_test_setup(test_no_room_for_the_read, setup),
 		cmocka_unit_test_setup(test_failed_request, setup),
 		cmocka_unit_test_setup(test_rate_limit, setup),

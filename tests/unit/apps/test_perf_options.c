@@ -10,6 +10,7 @@
 #include "capture.h"
 #include "cli.h"
 #include "options.h"
+#include "options_table.h"
 
 #define ARGS_MAX 32
 
@@ -125,6 +126,14 @@ test_words(void **state)
 	assert_string_equal(o.json_file, "x");
 	assert_true(parse("-b", &o));
 	assert_true(o.both_ways);
+	assert_true(parse("-D 0.25 -s 64K", &o));
+	assert_true(o.seconds == 0.25 && o.size == 65536);
+	assert_true(parse("-D 86400 --size 1024M", &o));
+	assert_true(o.seconds == 86400 && o.size == PERF_MAX_SIZE);
+	assert_true(parse("--verb atomic -A CMP_AND_SWAP", &o) && o.cmp_swap);
+	assert_true(parse("--verb atomic -A FETCH_AND_ADD", &o) && !o.cmp_swap);
+	assert_true(parse("--write_with_imm", &o));
+	assert_int_equal(o.verb, PERF_WRITE_IMM);
 	assert_true(parse("-w 100.5 -y 0.25 --rate_limit 3 --rate_units M --burst_size 7", &o));
 	assert_string_equal(captured.text, "");
 	assert_true(o.limit_bw == 100.5 && o.limit_rate == 0.25 && o.rate_limit == 3 && o.rate_units == 'M' &&
@@ -165,6 +174,19 @@ test_letters_that_mean_nothing_here(void **state)
 	assert_string_equal(captured.text,
 			    "program: note: about InfiniBand or not needed here, ignored: -d -x --mr_per_qp\n");
 	assert_int_equal(o.mode, PERF_LOOPBACK);
+	/* Each letter of perftest is one of ours, or noted. */
+	for (const char *l = "wypdimsntuSxcqIoMrQAlDfBTEJjKkaFegzRvhbNVCHUOZPXG"; *l; l++) {
+		bool there = false;
+
+		for (uint32_t i = 0; i < option_line_count; i++)
+			there = there || option_lines[i].letter == *l;
+		if (!there)
+			fail_msg("-%c is not known", *l);
+	}
+	assert_true(parse("-B a -E b -J c -j d -K e -k f -G -v -P -Z --tclass 1 --retry_count 7 --report-both --odp", &o));
+	assert_string_equal(captured.text,
+			    "program: note: about InfiniBand or not needed here, ignored: -B -E -J -j -K "
+			    "-k -G -v -P -Z --tclass --retry_count --report-both --odp\n");
 }
 
 static void
@@ -184,6 +206,8 @@ test_modes(void **state)
 	assert_int_equal(o.iters, 10);
 	assert_true(parse("roofline -s 8", &o));
 	assert_int_equal(o.mode, PERF_ROOFLINE);
+	assert_true(parse("-V", &o));
+	assert_int_equal(o.mode, PERF_VERSION);
 	assert_true(parse("--help", &o));
 	assert_int_equal(o.mode, PERF_HELP);
 }
@@ -244,6 +268,20 @@ static const struct {
 	{"-p 0", "-p 0"},
 	{"-p 65530 -q 100000", "-p: so many QPs take several TCP ports"},
 	{"-D 0", "-D 0"},
+	{"-D 1s", "-D 1s"},
+	{"-D 0.0001", "-D 0.0001: from 0.001 to 86400 seconds"},
+	{"-D 86400.5", "-D 86400.5: from 0.001"},
+	{"-s 64k", "-s 64k"},
+	{"-s K", "-s in K : not a number from 1 to 1048576"},
+	{"-s 1025M", "-s in M 1025: not a number from 1 to 1024"},
+	{"-s 1KM", "-s 1KM"},
+	{"-s 18446744073709551616M", "-s 18446744073709551616M"},
+	{"--verb atomic -A ADD", "-A ADD: FETCH_AND_ADD or CMP_AND_SWAP"},
+	{"-A CMP_AND_SWAP", "-A: only with --verb atomic"},
+	{"engines -n 100", "engines: bandwidth of one size, for a time"},
+	{"engines --csv", "--csv, --output: not of roofline, engines"},
+	{"roofline --output bandwidth", "--csv, --output: not of roofline, engines"},
+	{"--test conn --csv", "--csv, --output: not of roofline, engines and --test conn"},
 	{"--mtu 575", "--mtu 575"},
 	{"--ip 192.0.2.1", "ADDRESS/LENGTH"},
 	{"server.example", "server.example: not an IP address"},
