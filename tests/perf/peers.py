@@ -298,10 +298,13 @@ GOALS = [
 
 # ---- growth ---------------------------------------------------------------------------------------------------------
 
+SLICE = "0.1"  # seconds, of a point: as many messages as there are in it, of each size
+
+
 def by_size(bench):
     """Octets: MB/s, million messages a second, half round trip in microseconds."""
-    rates = {r["MsgSize"]: r for r in bench.rows("-a", "-n", "1000")}
-    times = {r["MsgSize"]: r for r in bench.rows("--test", "lat", "-a", "-n", "500")}
+    rates = {r["MsgSize"]: r for r in bench.rows("-a", "-D", SLICE)}
+    times = {r["MsgSize"]: r for r in bench.rows("--test", "lat", "-a", "-D", SLICE)}
     return [[size, r["BW_average"] * 1.048576, r["MsgRate"], times[size]["t_typical"], times[size]["percentile_99.9"]]
             for size, r in rates.items() if size >= 8]
 
@@ -322,7 +325,7 @@ def by_reads(bench):
     how many complete in one."""
     out = []
     for outs in 1, 2, 4, 8, 16, 32, 64, 128:
-        row = bench.rows("--verb", "read", "-s", "4096", "-o", str(outs), "-t", str(outs), "-n", "20000")[0]
+        row = bench.rows("--verb", "read", "-s", "4096", "-o", str(outs), "-t", str(outs), "-D", SLICE)[0]
         out.append([outs, row["BW_average"] * 1.048576, outs / row["MsgRate"]])
     return out
 
@@ -334,7 +337,7 @@ def by_loss(bench):
     for percent in 0, 0.1, 0.3, 1, 3:
         loss = ["--loss", str(percent)] if percent else []
         rate = bench.rows("-s", "65536", "-D", str(bench.seconds), *loss)[0]
-        time = bench.rows("--test", "lat", "-s", "8", "-n", "2000", *loss)[0]
+        time = bench.rows("--test", "lat", "-s", "8", "-D", "1", *loss)[0]
         out.append([percent, rate["BW_average"] * 1.048576, time["t_typical"], time["percentile_99.9"]])
     return out
 
