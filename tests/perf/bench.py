@@ -17,6 +17,7 @@ import os
 import pathlib
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -197,8 +198,8 @@ def document(result):
              f"{disturbance(result)}\n\nPinned to two CPUs, one a side, MPA CRC on. Ours runs over the in-process wire, which "
              f"hands packet buffers across as a NIC's DMA would, out of {'large' if m['large_pages'] else 'SMALL'} pages; "
              "checksums and CRC are computed and verified in software. The others run over the kernel's loopback. Rows that "
-             f"are set against each other are measured directly one after the other, in {result['rounds']} rounds and more "
-             "where others disturbed them: a ratio is the median of the ratios of these passes, and not the ratio of medians.",
+             f"are set against each other are measured directly one after the other, in turn ({result['rounds']} rounds, more "
+             "where others disturbed them): a ratio is the median of the ratios of these passes, and not the ratio of medians.",
              "## Side by side\n\n" + side_by_side(result),
              "## Goals\n\n" + goals_table(result),
              "The machine itself: what would be reached if the memory limit stood in the place of the row, in the same passes; "
@@ -332,6 +333,7 @@ def main():
     parser.add_argument("--limit", type=float, default=300)
     parser.add_argument("--doc", type=pathlib.Path, nargs="?", const=pathlib.Path("docs"))
     a = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # large pages are given back then, too
     write_all(run(peers.Bench(a.perf, a.seconds), a.rounds, a.limit), a.out, a.doc)
     return 0
 
