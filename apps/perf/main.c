@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "client.h"
 #include "engines.h"
+#include "figures.h"
 #include "loopback.h"
 #include "options.h"
 #include "roofline.h"
@@ -20,6 +21,21 @@ measure_rooflines(const struct options *o, uint16_t mtu, double *roofline)
 {
 	for (uint32_t i = 0; o->test == PERF_BW && client_size(o, i) && !cli_stopped(); i++)
 		roofline[i] = roofline_measure(client_size(o, i), mtu, !o->no_crc);
+}
+
+static int
+print_roofline_latency(const struct options *o)
+{
+	double us = figures_lat_unit(o);
+	struct hist h;
+
+	if (!roofline_latency(o->size, o->host.mtu, !o->no_crc, o->iters, &h))
+		return cli_stopped() ? 1 : cli_fail("the memory limit needs two lcores: give EAL -l 0,1");
+	printf(" #bytes     #iterations    t_typical[usec]    99%% percentile[usec]   99.9%% percentile[usec]   CRC\n"
+	       " %-10u %-14llu %-18.2f %-22.2f %-24.2f %s\n",
+	       o->size, (unsigned long long)h.samples, (double)hist_at(&h, 0.5) * us, (double)hist_at(&h, 0.99) * us,
+	       (double)hist_at(&h, 0.999) * us, o->no_crc ? "off" : "on");
+	return 0;
 }
 
 static int
@@ -153,7 +169,7 @@ run(const struct options *o)
 	case PERF_CLIENT:
 		return run_client(o);
 	case PERF_ROOFLINE:
-		return print_roofline(o);
+		return o->test == PERF_LAT ? print_roofline_latency(o) : print_roofline(o);
 	case PERF_ENGINES:
 		return engines_run(o);
 	case PERF_VERSION:

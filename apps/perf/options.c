@@ -234,6 +234,10 @@ is_consistent(const struct options *o)
 		{o->json && (o->mode == PERF_ROOFLINE || conn), "--out_json: not of roofline and --test conn"},
 		{o->output != PERF_TABLE && (o->mode == PERF_ROOFLINE || o->mode == PERF_ENGINES || conn),
 		 "--csv, --output: not of roofline, engines and --test conn"},
+		{o->mode == PERF_ROOFLINE && lat &&
+			 (o->all_sizes || o->seconds > 0 || o->size > (o->host.mtu ? o->host.mtu : LOOPBACK_MTU) / 2),
+		 "roofline --test lat: -n messages of one size, of half an MTU at most"},
+		{o->mode == PERF_ROOFLINE && conn, "roofline: --test bw or lat"},
 		{o->cmp_swap && o->verb != PERF_ATOMIC, "-A: only with --verb atomic"},
 		{o->forever && (lat || o->both_ways), "--run_infinitely: for bandwidth in one direction only"},
 		{o->output >= PERF_ONE_BANDWIDTH && lat != (o->output == PERF_ONE_LATENCY),

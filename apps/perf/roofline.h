@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hist.h"
+
 /* Octets of payload a second for messages of `size` octets at a layer-3 MTU, with or without the CRC; 0 when it cannot
  * be measured (fewer than two lcores, no memory).  Takes a fifth of a second on the main and the first worker lcore. */
 double roofline_measure(uint32_t size, uint16_t mtu, bool crc);
@@ -20,6 +22,10 @@ struct roofline *roofline_create(uint32_t size, uint16_t mtu, bool crc);
 void roofline_destroy(struct roofline *r); /* or NULL */
 /* Octets of payload a second, in a tenth of a second on this core; 0: they did not arrive as they were. */
 double roofline_alone(struct roofline *r);
+
+/* The same for latency: one message, of one packet, goes to the other core and one comes back, each copied in, checked
+ * and copied out.  Nanoseconds of each of iters round trips; false: it cannot be measured, or was stopped. */
+bool roofline_latency(uint32_t size, uint16_t mtu, bool crc, uint64_t iters, struct hist *hist);
 
 /* Payload of one packet. */
 uint32_t roofline_payload(uint32_t size, uint16_t mtu);

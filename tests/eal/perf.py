@@ -209,6 +209,15 @@ def rooflines(perf):
     return failed
 
 
+def roofline_latency(perf):
+    """A packet there and one back, checked and copied: times in order, of all messages."""
+    program = Program(perf, "roofline", "--test", "lat", "-s", "8", "-n", "2000", cores=2, memory=512)
+    code, table = program.wait(60), rows(program)
+    good = code == 0 and len(table) == 1 and table[0][:2] == ["8", "2000"] and table[0][5] == "on"
+    good = good and 0 < float(table[0][2]) <= float(table[0][3]) <= float(table[0][4])
+    return report("roofline --test lat", [] if good else [f"exit code {code}, rows {table}"], program)
+
+
 def try_speed(perf, arguments, column, least, most):
     """The figure of one run, and whether it will do."""
     program = Program(perf, *arguments, cores=2, memory=512)
@@ -222,7 +231,7 @@ def try_speed(perf, arguments, column, least, most):
 def speed(perf):
     if len(set(two_cpus())) < 2:
         cannot("needs two CPUs")
-    failed = rooflines(perf)
+    failed = rooflines(perf) | roofline_latency(perf)
     for name, arguments, *limits in SPEED:
         for _ in range(TRIES):
             figure, good = try_speed(perf, arguments, *limits)

@@ -84,6 +84,11 @@ class Sources(Case):
         with self.assertRaisesRegex(peers.Missing, "without its share"):
             peers.WRITE[1](self.bench)
 
+    def test_hand_over(self):
+        self.speaker(self.bench.perf, " #bytes     #iterations    t_typical[usec]    99% ...\n"
+                                      " 8          50000          0.51               1.20                   7.25       on")
+        self.assertEqual(peers.hand_over(self.bench), {"roofline_8_p50": 0.51, "roofline_8_p99.9": 7.25})
+
     def test_crowd(self):
         for code in 0, 1:  # a budget that is missed is a goal that is missed, and no reason to say nothing
             self.speaker(self.bench.scale, SCALE, code)
@@ -203,6 +208,8 @@ class Goals(Case):
             goal = of(*numbers)
             self.assertAlmostEqual(goal["machine_reaches"], machine)
             self.assertEqual(bench.verdict(goal), said)
+        slow = self.judged(self.passes({"write_8_p99.9": 7, "roofline_8_p99.9": 6}))["write_8_p99.9", None]
+        self.assertEqual(bench.verdict(slow), "**MISSED**, beyond the machine")  # less is better here
         two = self.judged(self.passes({"engines_ratio": 1.7, "alone_ratio": 1.8}))["engines_ratio", None]
         self.assertEqual((two["machine_reaches"], bench.verdict(two)), (1.8, "**MISSED**, beyond the machine"))
         self.assertEqual(bench.verdict(self.judged([])["engines_ratio", None]), "**not measured**")

@@ -183,7 +183,8 @@ test_letters_that_mean_nothing_here(void **state)
 		if (!there)
 			fail_msg("-%c is not known", *l);
 	}
-	assert_true(parse("-B a -E b -J c -j d -K e -k f -G -v -P -Z --tclass 1 --retry_count 7 --report-both --odp", &o));
+	assert_true(
+		parse("-B a -E b -J c -j d -K e -k f -G -v -P -Z --tclass 1 --retry_count 7 --report-both --odp", &o));
 	assert_string_equal(captured.text,
 			    "program: note: about InfiniBand or not needed here, ignored: -B -E -J -j -K "
 			    "-k -G -v -P -Z --tclass --retry_count --report-both --odp\n");
@@ -278,6 +279,10 @@ static const struct {
 	{"-s 18446744073709551616M", "-s 18446744073709551616M"},
 	{"--verb atomic -A ADD", "-A ADD: FETCH_AND_ADD or CMP_AND_SWAP"},
 	{"-A CMP_AND_SWAP", "-A: only with --verb atomic"},
+	{"roofline --test lat -s 4501", "roofline --test lat: -n messages of one size"},
+	{"roofline --test lat -a", "roofline --test lat: -n messages"},
+	{"roofline --test lat -D 1", "roofline --test lat: -n messages"},
+	{"roofline --test conn", "roofline: --test bw or lat"},
 	{"engines -n 100", "engines: bandwidth of one size, for a time"},
 	{"engines --csv", "--csv, --output: not of roofline, engines"},
 	{"roofline --output bandwidth", "--csv, --output: not of roofline, engines"},
