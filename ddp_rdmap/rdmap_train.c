@@ -70,7 +70,7 @@ rdmap_train_begin(struct iw_qp *qp, const struct mpa_tx *b, const struct ddp_hdr
 {
 	struct rdmap_train *t = &qp->rdmap->train;
 	uint32_t most = SEGMENTS_MAX * len, left;
-	struct wr_piece piece;
+	struct wr_piece piece = {.len = 0};
 
 	assert(!h->last && len % 4 == 0);
 	if (len < MPA_TX_LONG || b->markers || b->more)

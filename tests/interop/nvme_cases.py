@@ -306,6 +306,25 @@ def target_killed(bench):
             target.end(signal.SIGKILL)
 
 
+def reset(bench):
+    """The host resets the controller under I/O: its queues are made anew, the target holds none of the old ones, and
+    fio, which waits meanwhile, verifies all that it wrote."""
+    with disk(bench) as target:
+        load = bench.guest.guest.start("load", fio("randwrite", 16, "--bsrange=4k-64k"))
+        for writes in (50, 100):
+            await_writes(bench, writes)
+            run(bench, "nvme reset /dev/nvme0")
+        run(bench, "pidof fio")  # it was in the middle
+        status, output = bench.guest.guest.wait(load, LONG)
+        if status:
+            raise Failed(f"fio exits {status}", output)
+        seek("^live$", run(bench, "cat /sys/class/nvme/nvme0/state"))
+        came, went = (sum(re.search(words, line) is not None for line in target.out)
+                      for words in ("^controller .* connected", "^controller .*: gone"))
+        if came != 3 or went != 2:
+            raise Failed(f"{came} controllers came and {went} went", target.out)
+
+
 def host_gone(bench):
     """The guest is switched off under I/O: the target has everything back within the keep-alive timeout."""
     guest = bench.guest.guest
@@ -425,7 +444,7 @@ def one_disk(bench):
 
 
 CASES = (smoke, tell, copies, sequential, random_jobs, mixed, engines, file_system, zeroes_and_discard, compare, read_only,
-         wrong_nqn, wrong_host, port_closed, loss, target_killed, host_gone)
+         wrong_nqn, wrong_host, port_closed, loss, reset, target_killed, host_gone)
 PAIRS = (two_disks, one_disk)
 
 

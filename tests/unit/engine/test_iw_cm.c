@@ -357,7 +357,7 @@ test_connect(void **state)
 	assert_int_equal(iw_cm_connect(e, id, NULL, pair.end[0].qp, NULL), -IW_E_INVAL);
 	assert_int_equal(iw_cm_connect(e, id, &to, NULL, NULL), -IW_E_INVAL);
 	assert_int_equal(iw_cm_connect(e, id, &no_port, pair.end[0].qp, NULL), -IW_E_INVAL);
-	assert_int_equal(iw_cm_connect(e, id, &any, pair.end[0].qp, NULL), -IW_E_INVAL);
+	assert_int_equal(iw_cm_connect(e, id, &any, pair.end[0].qp, NULL), -IW_E_HOSTUNREACH);
 	assert_int_equal(iw_cm_state(e, id), IW_CM_IDLE);
 	/* What an idle id cannot do. */
 	assert_int_equal(iw_cm_accept(e, id, pair.end[0].qp, NULL), -IW_E_INVAL);
