@@ -41,15 +41,13 @@ static uint32_t
 put_payload(uint8_t *fpdu, uint32_t head_len, const uint8_t *src, uint32_t n, bool crc, uint64_t *sum)
 {
 	uint8_t *to = fpdu + head_len;
-	uint32_t state = IW_CRC32C_INIT;
 
-	if (!crc) {
-		memcpy(to, src, n);
-		*sum = iw_sum(to, n);
-		return 0;
-	}
-	state = iw_crc32c_short(state, fpdu, head_len);
-	return iw_crc32c_final(iw_crc32c_copy_sum(state, to, src, n, sum));
+	if (crc)
+		return iw_crc32c_final(
+			iw_crc32c_copy_sum(iw_crc32c_short(IW_CRC32C_INIT, fpdu, head_len), to, src, n, sum));
+	memcpy(to, src, n);
+	*sum = iw_sum(to, n);
+	return 0;
 }
 
 void

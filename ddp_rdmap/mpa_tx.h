@@ -157,10 +157,10 @@ mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 	assert(b->p == b->fpdu + FPDU_HDR_LENGTH_LEN + ulpdu_len);
 	memset(b->p, 0, pad);
 	b->p += pad;
-	if (b->crc)
+	if (b->crc) {
 		mpa_tx_take(b);
-	if (b->crc)
 		crc = iw_crc32c_final(b->state);
+	}
 	fpdu_hdr_crc_emit(b->p, crc);
 	b->used += fpdu_hdr_len(ulpdu_len);
 }

@@ -159,4 +159,13 @@ qp_answer_first(const struct iw_qp *qp)
 	return &qp->answers[qp->answers_pos.tail & qp->answers_pos.mask];
 }
 
+/* The first len octets of what is left of a Read's answer have been filled. */
+static inline void
+qp_answer_advance(struct qp_answer *answer, uint32_t len)
+{
+	answer->req.size -= len;
+	answer->req.sink_to += len;
+	answer->req.src_to += len;
+}
+
 #endif

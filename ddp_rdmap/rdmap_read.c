@@ -105,9 +105,7 @@ rdmap_read_resp_tx(struct iw_qp *qp, struct mpa_tx *b)
 	}
 	h = ddp_hdr_tagged(RDMAP_OP_READ_RESP, len == a->req.size, a->req.sink_stag, a->req.sink_to);
 	ddp_tx_segment(b, &h, &piece, len > 0, len);
-	a->req.size -= len;
-	a->req.sink_to += len;
-	a->req.src_to += len;
+	qp_answer_advance(a, len);
 	if (h.last) {
 		qp->answers_pos.tail++;
 		qp->tx.kind = QP_TX_NONE;

@@ -13,8 +13,7 @@
 
 /* ---- where a message is read from ---- */
 
-/* Octets of it that are left behind a cursor in one SGE or source, where the first one is, and what grants it; 0: none.
- */
+/* Octets that are left of it in the SGE or source where it has come to, at most so many, all granted; 0: none. */
 static uint32_t
 left_of_wr(struct iw_qp *qp, uint32_t most, struct wr_piece *piece)
 {
@@ -50,17 +49,12 @@ left_of_answer(const struct iw_qp *qp, uint32_t most, struct wr_piece *piece)
 static void
 advance(struct iw_qp *qp, uint32_t len)
 {
-	struct rdmap_read_req *req;
-
-	if (qp->tx.kind == QP_TX_SQ) {
-		qp->tx.done += len;
-		qp->tx.cur.off += len;
+	if (qp->tx.kind != QP_TX_SQ) {
+		qp_answer_advance(qp_answer_first(qp), len);
 		return;
 	}
-	req = &qp_answer_first(qp)->req;
-	req->size -= len;
-	req->sink_to += len;
-	req->src_to += len;
+	qp->tx.done += len;
+	qp->tx.cur.off += len;
 }
 
 /* ---- the train ---- */

@@ -101,11 +101,10 @@ json_open(struct report *r)
 	put_host(r);
 	put_test_info(r);
 	fprintf(r->json,
-		"  \"units\": {\"MsgSize\": \"bytes\", \"BW_peak\": \"%s\", \"BW_average\": \"%s\", \"limit_average\": "
-		"\"%s\", "
-		"\"MsgRate\": \"Mpps\", \"seconds\": \"s\", \"t\": \"usec\", \"percentile\": \"usec\", "
-		"\"tps_average\": "
-		"\"1/s\", \"CPU_Util\": \"%% of a core\", \"cycles\": \"TSC\"},\n  \"results\": [",
+		"  \"units\": {\"MsgSize\": \"bytes\", \"BW_peak\": \"%s\", \"BW_average\": \"%s\", "
+		"\"limit_average\": \"%s\", \"MsgRate\": \"Mpps\", \"seconds\": \"s\", \"t\": \"usec\", "
+		"\"percentile\": \"usec\", \"tps_average\": \"1/s\", \"CPU_Util\": \"%% of a core\", \"cycles\": "
+		"\"TSC\"},\n  \"results\": [",
 		figures_bw_name(r->o), figures_bw_name(r->o), figures_bw_name(r->o));
 	return true;
 }
