@@ -247,8 +247,9 @@ class TestTally(unittest.TestCase):
         ]
         log = self.file("\n".join(map(json.dumps, entries)) + "\n")
         self.assertEqual(self.lines("meson", "unit", log),
-                         ["2 1 0 unit: bad", "2 1 0 unit: crash", "0 1 0 unit: slow", "0 0 1 unit: not",
-                          "0 0 1 unit: part", "3 0 0 unit"])
+                         ["2 1 0 unit: bad", *("| " + line for line in bad.splitlines()),
+                          "2 1 0 unit: crash", *("| " + line for line in ok.splitlines()),
+                          "0 1 0 unit: slow", "0 0 1 unit: not", "0 0 1 unit: part", "3 0 0 unit"])
 
     def test_no_tests_of_a_suite(self):
         self.assertEqual(self.lines("meson", "sim", "/nonexistent"), ["0 0 0 sim"])
@@ -256,11 +257,19 @@ class TestTally(unittest.TestCase):
     def test_text(self):
         log = self.file("ok a\n3 passed, 0 failed\n")
         self.assertEqual(self.lines("text", "gates", "0", log), ["3 0 0 gates"])
-        self.assertEqual(self.lines("text", "gates", "1", log), ["3 1 0 gates: exit status 1"])
+        self.assertEqual(self.lines("text", "gates", "1", log)[0], "3 1 0 gates: exit status 1")
         log = self.file("0 passed, 0 failed, 9 skipped\n")
         self.assertEqual(self.lines("text", "interop", "77", log), ["0 0 9 interop"])
         log = self.file("Traceback\n")
         self.assertEqual(self.lines("text", "interop", "1", log)[0].split()[:3], ["0", "1", "0"])
+
+    def test_a_failure_brings_what_was_said_of_it(self):
+        log = self.file("ok a\nFAILED  b: 3 lines, not one\n  its command\n1 passed, 1 failed\n")
+        self.assertEqual(self.lines("text", "gates", "1", log),
+                         ["1 1 0 gates", "| FAILED  b: 3 lines, not one", "|   its command", "| 1 passed, 1 failed"])
+        log = self.file("".join(f"line {i}\n" for i in range(99)) + "error: x\n" + "more\n" * 99)
+        said = self.lines("text", "gates", "1", log)
+        self.assertEqual((said[1], len(said)), ("| error: x", 13))
 
     def test_step(self):
         self.assertEqual(self.lines("step", "build", "0"), ["1 0 0 build"])
@@ -272,11 +281,13 @@ class TestTally(unittest.TestCase):
                 ("3 0 0 a\n4 1 0 b\n", "false", "7 passed, 1 failed", 1),
                 ("3 0 2 a\n", "false", "3 passed, 0 failed, 2 skipped", 0),
                 ("3 0 2 a\n", "true", "3 passed, 2 failed, 2 skipped", 1),
+                ("3 1 0 a\n| why it did\n", "false", "3 passed, 1 failed", 1),
                 ("", "false", "0 passed, 0 failed", 1)):
             with self.subTest(rows=rows, ci=ci):
                 out = self.tally("sum", self.file(rows), ci=ci)
                 self.assertEqual(out.stdout.splitlines()[-1], last)
                 self.assertEqual(out.returncode, status)
+                self.assertEqual("# | why it did" in out.stdout, "| why it did" in rows)
 
 
 if __name__ == "__main__":
