@@ -439,9 +439,15 @@ tcp_tick(struct tcp *tcp, uint64_t now_ns)
 }
 
 bool
+tcp_is_ready(const struct tcp *tcp)
+{
+	return !iw_list_empty(&tcp->ready);
+}
+
+bool
 tcp_is_idle(const struct tcp *tcp)
 {
-	return iw_list_empty(&tcp->ready) && iw_list_empty(&tcp->tx);
+	return !tcp_is_ready(tcp) && iw_list_empty(&tcp->tx);
 }
 
 uint64_t

@@ -215,6 +215,8 @@ uint32_t tcp_tx_emit(struct tcp *tcp, uint32_t max, uint64_t now_ns);
 
 /* ---- time ---- */
 void tcp_tick(struct tcp *tcp, uint64_t now_ns);
+/* tcp_ready_next() has something. */
+bool tcp_is_ready(const struct tcp *tcp);
 /* Nothing but time and what comes in can make something to do. */
 bool tcp_is_idle(const struct tcp *tcp);
 uint64_t tcp_deadline(const struct tcp *tcp);

@@ -36,6 +36,7 @@ iw_wheel_init(struct iw_wheel *w, uint64_t now_ns)
 	}
 	iw_list_init(&w->due);
 	w->tick = now_ns >> IW_WHEEL_TICK_SHIFT;
+	w->next = 0; /* the first look moves on to the present, which may be years from now_ns */
 	w->armed = 0;
 }
 
@@ -46,12 +47,16 @@ file(struct iw_wheel *w, struct iw_timer *t)
 {
 	uint64_t tick = tick_up(t->at_ns) > w->tick ? tick_up(t->at_ns) : w->tick;
 	uint32_t level = 0, index;
+	uint64_t begin;
 
 	if ((tick ^ w->tick) > EPOCH_MASK)
 		tick = w->tick | EPOCH_MASK;
 	if (tick != w->tick)
 		level = (63 - (uint32_t)__builtin_clzll(tick ^ w->tick)) / IW_WHEEL_BITS;
 	index = digit(tick, level);
+	begin = tick >> (level * IW_WHEEL_BITS) << (level * IW_WHEEL_BITS);
+	if (begin < w->next)
+		w->next = begin;
 	t->slot_at = tick;
 	iw_list_add(&w->slot[level][index], &t->link);
 	w->bitmap[level][index / 64] |= UINT64_C(1) << (index % 64);
@@ -170,14 +175,16 @@ static void
 advance(struct iw_wheel *w, uint64_t now_tick)
 {
 	struct stop stop;
+	bool found;
 
-	while (stop_next(w, &stop) && stop.tick <= now_tick)
+	while ((found = stop_next(w, &stop)) && stop.tick <= now_tick)
 		stop_spill(w, &stop, now_tick);
 	w->tick = now_tick + 1;
+	w->next = found ? stop.tick : UINT64_MAX;
 }
 
 struct iw_timer *
-iw_wheel_due(struct iw_wheel *w, uint64_t now_ns)
+iw_wheel_pop(struct iw_wheel *w, uint64_t now_ns)
 {
 	uint64_t now_tick = now_ns >> IW_WHEEL_TICK_SHIFT;
 	struct iw_link *n;

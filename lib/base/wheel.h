@@ -6,6 +6,7 @@
 #ifndef IW_WHEEL_H
 #define IW_WHEEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "iw_time.h"
@@ -28,6 +29,7 @@ struct iw_wheel {
 	uint64_t bitmap[IW_WHEEL_LEVELS][IW_WHEEL_SLOTS / 64]; /* slots that may hold something */
 	struct iw_list due;
 	uint64_t tick;  /* everything before it was looked at */
+	uint64_t next;  /* no slot before this tick holds anything; a lower bound */
 	uint32_t armed; /* timers */
 };
 
@@ -39,9 +41,19 @@ void iw_wheel_arm(struct iw_wheel *w, struct iw_timer *t, uint64_t at_ns);
 /* Disarms it; nothing when it is not armed. */
 void iw_wheel_cancel(struct iw_wheel *w, struct iw_timer *t);
 
+/* iw_wheel_due() when something may be due. */
+struct iw_timer *iw_wheel_pop(struct iw_wheel *w, uint64_t now_ns);
+
 /* The next timer that is due at now, disarmed; NULL when there is none.  Call until NULL, in each tick.  The
- * work is bounded by the timers that are armed, however far now has jumped. */
-struct iw_timer *iw_wheel_due(struct iw_wheel *w, uint64_t now_ns);
+ * work is bounded by the timers that are armed, however far now has jumped.  Each turn of an engine asks several wheels,
+ * of which hardly one has anything. */
+static inline struct iw_timer *
+iw_wheel_due(struct iw_wheel *w, uint64_t now_ns)
+{
+	if (now_ns >> IW_WHEEL_TICK_SHIFT < w->next && iw_list_empty(&w->due))
+		return NULL;
+	return iw_wheel_pop(w, now_ns);
+}
 
 /* iw_wheel_due() returns nothing before this; IW_NEVER: none armed.  A lower bound, the beginning of the earliest
  * slot in use: popping at this moment either yields a timer or moves the bound on. */

@@ -184,6 +184,10 @@ engine_streams(struct iw_engine *e)
 	uint32_t again[READY_PER_TURN], n = 0;
 	struct tcp_ready ready;
 
+	if (!tcp_is_ready(e->tcp)) { /* as after most timers */
+		engine_qp_outs(e);
+		return;
+	}
 	for (uint32_t i = 0; i < READY_PER_TURN; i++) {
 		if (i % READY_AHEAD == 0)
 			look_ahead(e);

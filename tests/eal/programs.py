@@ -16,6 +16,10 @@ OWN_LINE = re.compile(r"dpdk-iwarp-(app|perf|nvmf): (?!note: )")
 SERVER, CLIENT = "192.0.2.1", "192.0.2.2"
 LEAVES_WITHIN = 15  # seconds from a signal to the end
 
+# A shell gives what it starts in the background an ignored SIGINT, which a program inherits until it has a handler of its own:
+# a Ctrl-C before that would be lost.  What is handled here has its default in the programs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def cannot(why):
     """Exit code 77 means skipped; in CI nothing may be."""

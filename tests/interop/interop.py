@@ -197,7 +197,8 @@ def main():
     missing = what_is_missing(options, chosen)
     if missing:
         return cannot_run(missing, len(chosen))
-    signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))  # both unwind, and so clean up
+    for number in signal.SIGINT, signal.SIGTERM:  # both unwind, and so clean up; a shell may have had SIGINT ignored
+        signal.signal(number, signal.default_int_handler)
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.captures or temporary
