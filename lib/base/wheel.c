@@ -36,7 +36,7 @@ iw_wheel_init(struct iw_wheel *w, uint64_t now_ns)
 	}
 	iw_list_init(&w->due);
 	w->tick = now_ns >> IW_WHEEL_TICK_SHIFT;
-	w->next = 0; /* the first look moves on to the present, which may be years from now_ns */
+	w->next = UINT64_MAX;
 	w->armed = 0;
 }
 

@@ -50,9 +50,13 @@ struct iw_timer *iw_wheel_pop(struct iw_wheel *w, uint64_t now_ns);
 static inline struct iw_timer *
 iw_wheel_due(struct iw_wheel *w, uint64_t now_ns)
 {
-	if (now_ns >> IW_WHEEL_TICK_SHIFT < w->next && iw_list_empty(&w->due))
-		return NULL;
-	return iw_wheel_pop(w, now_ns);
+	uint64_t tick = now_ns >> IW_WHEEL_TICK_SHIFT;
+
+	if (tick >= w->next || !iw_list_empty(&w->due))
+		return iw_wheel_pop(w, now_ns);
+	if (tick >= w->tick)
+		w->tick = tick + 1;
+	return NULL;
 }
 
 /* iw_wheel_due() returns nothing before this; IW_NEVER: none armed.  A lower bound, the beginning of the earliest
