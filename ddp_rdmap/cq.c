@@ -107,20 +107,27 @@ cq_resize(struct iw_cq *cq, uint32_t depth)
 	return 0;
 }
 
+/* What an arming for solicited ones waits for. */
 static bool
-wakes(const struct iw_wc *wc, uint32_t armed)
+is_urgent(const struct iw_wc *wc)
 {
-	return armed == CQ_ARMED ||
-	       (armed == CQ_ARMED_SOLICITED && (wc->flags & IW_WC_SOLICITED || wc->status != IW_WC_SUCCESS));
+	return wc->flags & IW_WC_SOLICITED || wc->status != IW_WC_SUCCESS;
 }
 
-/* Whoever takes the arming back fires: exactly one of the engine and the poller. */
-static bool
-take_arm(struct iw_cq *cq)
+/* Fires when it is armed for something that was not polled. */
+static void
+fire(struct iw_cq *cq)
 {
-	return __atomic_exchange_n(&cq->armed, CQ_DISARMED, __ATOMIC_SEQ_CST) != CQ_DISARMED;
+	uint32_t armed = __atomic_load_n(&cq->armed, __ATOMIC_ACQUIRE);
+	uint64_t behind = armed == CQ_ARMED ? cq->head : cq->urgent;
+
+	if (armed == CQ_DISARMED || __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE) >= behind)
+		return;
+	__atomic_store_n(&cq->armed, CQ_DISARMED, __ATOMIC_RELAXED);
+	iw_list_add(&cq->rdmap->notify, &cq->notify);
 }
 
+/* No barrier here, where each completion would pay for it: who arms rings, and the engine looks again. */
 uint64_t
 cq_push(struct iw_cq *cq, const struct iw_wc *wc)
 {
@@ -130,10 +137,10 @@ cq_push(struct iw_cq *cq, const struct iw_wc *wc)
 		cq->tail_seen = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
 	assert(pos - cq->tail_seen <= cq->mask); /* a slot posted to again was polled: cq_is_polled() */
 	cq->ring[pos & cq->mask] = *wc;
-	/* Release for iw_cq_poll(); sequential against iw_cq_arm(): it sees this one, or we see it armed. */
-	__atomic_store_n(&cq->head, pos + 1, __ATOMIC_SEQ_CST);
-	if (wakes(wc, __atomic_load_n(&cq->armed, __ATOMIC_SEQ_CST)) && take_arm(cq))
-		iw_list_add(&cq->rdmap->notify, &cq->notify);
+	if (is_urgent(wc))
+		cq->urgent = pos + 1;
+	__atomic_store_n(&cq->head, pos + 1, __ATOMIC_RELEASE);
+	fire(cq);
 	return pos;
 }
 
@@ -178,27 +185,19 @@ iw_cq_poll(struct iw_cq *cq, struct iw_wc *wc, int max)
 int
 iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 {
-	uint32_t arm = solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED;
 	int err = cq_named(cq);
-	uint64_t head;
 
 	if (err)
 		return err;
-	__atomic_store_n(&cq->armed, arm, __ATOMIC_SEQ_CST);
-	head = __atomic_load_n(&cq->head, __ATOMIC_SEQ_CST);
-	for (uint64_t i = cq->tail; i != head; i++)
-		if (wakes(&cq->ring[i & cq->mask], arm)) {
-			door_ring(&cq->rdmap->doors, &cq->door);
-			break;
-		}
+	__atomic_store_n(&cq->armed, solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED, __ATOMIC_RELEASE);
+	door_ring(&cq->rdmap->doors, &cq->door);
 	return 0;
 }
 
 void
 cq_door(struct iw_cq *cq)
 {
-	if (take_arm(cq))
-		iw_list_add(&cq->rdmap->notify, &cq->notify);
+	fire(cq);
 }
 
 struct iw_cq *

@@ -37,9 +37,10 @@ struct iw_cq { /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	struct iw_list held;  /* QPs that wait for a poll for this reason (struct srq_user) */
 	uint32_t poll_wanted; /* there are some; whoever polls takes it back and rings `polled` */
 	struct door polled;
-	uint32_t armed;             /* enum cq_arm; poller sets, whoever fires takes it back */
+	uint32_t armed;             /* enum cq_arm; poller sets, the engine takes it back when it fires */
 	_Alignas(64) uint64_t head; /* engine: the next to be written */
 	uint64_t tail_seen;         /* engine: not all that was read, perhaps */
+	uint64_t urgent;            /* engine: behind the last one that is solicited or an error */
 	_Alignas(64) uint64_t tail; /* poller: the next to be read */
 };
 
@@ -56,7 +57,7 @@ uint64_t cq_push(struct iw_cq *cq, const struct iw_wc *wc);
 /* Something in `held` waits for the next poll.  It may have come already: look again afterwards. */
 void cq_want_poll(struct iw_cq *cq);
 
-/* The doorbell of a CQ that was armed with completions waiting. */
+/* The doorbell of a CQ that was armed: completions may have come before the engine knew. */
 void cq_door(struct iw_cq *cq);
 
 /* ---- inline ---- */
