@@ -2,22 +2,20 @@
 #include "ddp_hdr.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "cursor.h"
-
-enum ddp_octet { DDP_T = 0x80, DDP_L = 0x40, DDP_RSVD_SHIFT = 2, DDP_DV = 0x03 };
-enum rdmap_octet { RDMAP_RV_SHIFT = 6, RDMAP_RSVD_SHIFT = 4, RDMAP_OPCODE = 0x0f };
 
 static void
 control_parse(struct ddp_hdr *h, uint8_t ddp, uint8_t rdmap)
 {
-	h->tagged = ddp & DDP_T;
-	h->last = ddp & DDP_L;
-	h->rsvd = ddp >> DDP_RSVD_SHIFT & 0x0f;
-	h->dv = ddp & DDP_DV;
-	h->rv = rdmap >> RDMAP_RV_SHIFT;
-	h->rdmap_rsvd = rdmap >> RDMAP_RSVD_SHIFT & 0x03;
-	h->opcode = rdmap & RDMAP_OPCODE;
+	h->tagged = ddp & DDP_HDR_T;
+	h->last = ddp & DDP_HDR_L;
+	h->rsvd = ddp >> DDP_HDR_RSVD_SHIFT & 0x0f;
+	h->dv = ddp & DDP_HDR_DV_MASK;
+	h->rv = rdmap >> DDP_HDR_RV_SHIFT;
+	h->rdmap_rsvd = rdmap >> DDP_HDR_RDMAP_RSVD_SHIFT & 0x03;
+	h->opcode = rdmap & DDP_HDR_OPCODE_MASK;
 }
 
 bool
@@ -44,26 +42,19 @@ ddp_hdr_parse(const uint8_t *p, uint32_t n, struct ddp_hdr *h)
 uint32_t
 ddp_hdr_emit(const struct ddp_hdr *h, uint8_t *out, uint32_t room)
 {
+	struct ddp_hdr_image image = ddp_hdr_image(h);
+
 	assert(h->hdr_len == (h->tagged ? DDP_HDR_TAGGED_LEN : DDP_HDR_UNTAGGED_LEN));
 	if (room < h->hdr_len)
 		return 0;
-	out[0] = (uint8_t)((h->tagged ? DDP_T : 0) | (h->last ? DDP_L : 0) | h->rsvd << DDP_RSVD_SHIFT | h->dv);
-	out[1] = (uint8_t)(h->rv << RDMAP_RV_SHIFT | h->rdmap_rsvd << RDMAP_RSVD_SHIFT | h->opcode);
-	iw_be32_put(out + 2, h->stag);
-	if (h->tagged) {
-		iw_be64_put(out + 6, h->to);
-	} else {
-		iw_be32_put(out + 6, h->qn);
-		iw_be32_put(out + 10, h->msn);
-		iw_be32_put(out + 14, h->mo);
-	}
+	memcpy(out, (const uint8_t *)&image + DDP_HDR_FRONT_LEN, h->hdr_len);
 	return h->hdr_len;
 }
 
 void
 ddp_hdr_advance(uint8_t *hdr, uint32_t len)
 {
-	if (hdr[0] & DDP_T)
+	if (hdr[0] & DDP_HDR_T)
 		iw_be64_put(hdr + 6, iw_be64(hdr + 6) + len);
 	else
 		iw_be32_put(hdr + 14, iw_be32(hdr + 14) + len);

@@ -4,6 +4,7 @@
 #ifndef DDP_HDR_H
 #define DDP_HDR_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,6 +13,10 @@
 #define DDP_HDR_MAX_LEN DDP_HDR_UNTAGGED_LEN
 #define DDP_HDR_DV 1 /* the DDP version there is */
 #define DDP_HDR_RV 1 /* the RDMAP version there is */
+
+/* The first two octets: DDP's control, and RDMAP's behind it. */
+enum ddp_hdr_ddp { DDP_HDR_T = 0x80, DDP_HDR_L = 0x40, DDP_HDR_RSVD_SHIFT = 2, DDP_HDR_DV_MASK = 0x03 };
+enum ddp_hdr_rdmap { DDP_HDR_RV_SHIFT = 6, DDP_HDR_RDMAP_RSVD_SHIFT = 4, DDP_HDR_OPCODE_MASK = 0x0f };
 
 struct ddp_hdr {
 	bool tagged;        /* T */
@@ -47,6 +52,28 @@ uint32_t ddp_hdr_emit(const struct ddp_hdr *h, uint8_t *out, uint32_t room);
 void ddp_hdr_advance(uint8_t *hdr, uint32_t len);
 
 /* ---- inline ---- */
+
+/* How it stands on the wire, behind two octets of zeros: there an FPDU has its length.  By the word: who reads in words
+ * what was just written in octets waits until that has left the write buffer, and a CRC reads at once. */
+struct ddp_hdr_image {
+	uint64_t word[2];
+	uint32_t mo; /* untagged only */
+};
+
+#define DDP_HDR_FRONT_LEN 2 /* those two octets */
+
+static inline struct ddp_hdr_image
+ddp_hdr_image(const struct ddp_hdr *h)
+{
+	uint32_t ddp = (h->tagged ? DDP_HDR_T : 0u) | (h->last ? DDP_HDR_L : 0u) |
+		       (uint32_t)h->rsvd << DDP_HDR_RSVD_SHIFT | h->dv;
+	uint32_t rdmap =
+		(uint32_t)h->rv << DDP_HDR_RV_SHIFT | (uint32_t)h->rdmap_rsvd << DDP_HDR_RDMAP_RSVD_SHIFT | h->opcode;
+	uint64_t first = (uint64_t)(ddp << 8 | rdmap) << 32 | h->stag;
+	uint64_t second = h->tagged ? h->to : (uint64_t)h->qn << 32 | h->msn;
+
+	return (struct ddp_hdr_image){.word = {htobe64(first), htobe64(second)}, .mo = htobe32(h->mo)};
+}
 
 /* Headers to send: versions 1, reserved bits 0. */
 static inline struct ddp_hdr

@@ -27,26 +27,17 @@ put(struct mpa_tx *b, const struct wr_piece *piece)
 	}
 }
 
-static inline void
-begin(struct mpa_tx *b, const struct ddp_hdr *h, uint32_t len)
-{
-	uint8_t *p = mpa_tx_begin(b, h->hdr_len + len);
-
-	ddp_hdr_emit(h, p, DDP_HDR_MAX_LEN);
-	mpa_tx_header(b, h->hdr_len);
-}
-
 void
 ddp_tx_lent(struct mpa_tx *b, const struct ddp_hdr *h, struct rte_mbuf *more, uint32_t len)
 {
-	begin(b, h, len);
+	mpa_tx_begin(b, h, h->hdr_len + len);
 	mpa_tx_lend(b, more);
 }
 
 void
 ddp_tx_segment(struct mpa_tx *b, const struct ddp_hdr *h, const struct wr_piece *pieces, uint32_t n, uint32_t len)
 {
-	begin(b, h, len);
+	mpa_tx_begin(b, h, h->hdr_len + len);
 	for (uint32_t i = 0; i < n; i++)
 		put(b, &pieces[i]);
 	mpa_tx_end(b, h->hdr_len + len);

@@ -94,15 +94,6 @@ put_marker(struct mpa_tx *b)
 }
 
 void
-mpa_tx_marked_begin(struct mpa_tx *b)
-{
-	b->length = NULL;
-	if (b->gap == 0)
-		put_marker(b);
-	b->length = b->p;
-}
-
-void
 mpa_tx_marked(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 {
 	while (n > 0) {
@@ -120,6 +111,18 @@ mpa_tx_marked(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 		n -= part;
 		b->gap = (uint16_t)(b->gap - part);
 	}
+}
+
+void
+mpa_tx_marked_begin(struct mpa_tx *b, const struct ddp_hdr *h, uint32_t ulpdu_len)
+{
+	struct ddp_hdr_image head = mpa_tx_head(h, ulpdu_len);
+
+	b->length = NULL;
+	if (b->gap == 0)
+		put_marker(b);
+	b->length = b->p;
+	mpa_tx_marked(b, (const uint8_t *)&head, FPDU_HDR_LENGTH_LEN + h->hdr_len);
 }
 
 void

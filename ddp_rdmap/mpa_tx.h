@@ -17,6 +17,7 @@
 struct rte_mbuf;
 
 #define MPA_TX_HEAD (FPDU_HDR_LENGTH_LEN + DDP_HDR_MAX_LEN)
+_Static_assert(DDP_HDR_FRONT_LEN == FPDU_HDR_LENGTH_LEN, "the length stands in front of the header");
 
 struct mpa_tx {
 	/* Those of an mbuf, which mpa_tx_start() sets. */
@@ -31,23 +32,22 @@ struct mpa_tx {
 	bool markers;
 	uint16_t gap; /* octets before the next marker */
 	/* Those of an FPDU, which mpa_tx_begin() sets. */
-	uint8_t *fpdu;             /* the one under way */
-	uint8_t *p;                /* next octet of it */
-	uint8_t *taken;            /* its octets before this one are in the CRC */
-	uint32_t state;            /* of the CRC, up to taken */
-	uint8_t *length;           /* markers: ULPDU_Length of the FPDU under way */
-	uint8_t head[MPA_TX_HEAD]; /* markers: where headers are made */
+	uint8_t *fpdu;   /* the one under way */
+	uint8_t *p;      /* next octet of it */
+	uint8_t *taken;  /* its octets before this one are in the CRC */
+	uint32_t state;  /* of the CRC, up to taken */
+	uint8_t *length; /* markers: ULPDU_Length of the FPDU under way */
 };
 
 /* The same with markers among the octets, when b->markers. */
-void mpa_tx_marked_begin(struct mpa_tx *b);
+void mpa_tx_marked_begin(struct mpa_tx *b, const struct ddp_hdr *h, uint32_t ulpdu_len);
 void mpa_tx_marked(struct mpa_tx *b, const uint8_t *src, uint32_t n);
 void mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len);
 
-/* Payload from here on is copied in the same pass as CRC and sum; what is shorter is taken into the CRC when the FPDU
- * ends, and into the sum when the mbuf does, while it is in the first-level cache. */
+/* Payload of so many octets and more is copied in the same pass as CRC and sum; what is shorter is taken into the CRC
+ * when the FPDU ends, and into the sum when the mbuf does, while it is in the first-level cache. */
 #define MPA_TX_LONG 1024
-/* What is shorter is no payload that is worth a call. */
+/* What is shorter is not worth a call: it is copied and taken into the CRC by the word. */
 #define MPA_TX_SHORT 128
 
 /* As mpa_tx_payload(), for such payload.  Without markers. */
@@ -90,31 +90,55 @@ mpa_tx_len(const struct mpa_tx *b, uint32_t ulpdu_len)
 	return b->markers ? len + MPA_HDR_MARKER_LEN * mpa_hdr_markers(b->gap, len) : len;
 }
 
-/* Begins an FPDU whose ULPDU has that many octets; they follow by mpa_tx_header() and mpa_tx_payload().  Returns where
- * its headers are to be written, DDP_HDR_MAX_LEN octets at most. */
-static inline uint8_t *
-mpa_tx_begin(struct mpa_tx *b, uint32_t ulpdu_len)
+/* What an FPDU begins with: ULPDU_Length and the DDP header. */
+static inline struct ddp_hdr_image
+mpa_tx_head(const struct ddp_hdr *h, uint32_t ulpdu_len)
 {
-	uint8_t *length = b->markers ? b->head : b->base + b->used;
+	struct ddp_hdr_image head = ddp_hdr_image(h);
 
-	b->fpdu = b->p = b->taken = b->base + b->used;
-	b->state = IW_CRC32C_INIT;
-	fpdu_hdr_length_emit(length, (uint16_t)ulpdu_len);
-	if (b->markers)
-		mpa_tx_marked_begin(b);
-	else
-		b->p += FPDU_HDR_LENGTH_LEN;
-	return length + FPDU_HDR_LENGTH_LEN;
+	head.word[0] |= fpdu_hdr_length_word(ulpdu_len);
+	return head;
 }
 
-/* The caller has written n octets of headers at what mpa_tx_begin() returned. */
+/* A few octets, known to the compiler how many; they are in the CRC. */
 static inline void
-mpa_tx_header(struct mpa_tx *b, uint32_t n)
+mpa_tx_octets(struct mpa_tx *b, const void *src, uint32_t n)
 {
-	if (b->markers)
-		mpa_tx_marked(b, b->head, FPDU_HDR_LENGTH_LEN + n);
+	if (b->crc)
+		b->state = iw_crc32c_copy_short(b->state, b->p, src, n);
 	else
-		b->p += n;
+		memcpy(b->p, src, n);
+	b->p += n;
+}
+
+/* Begins an FPDU whose ULPDU has that many octets: this header, and what follows by mpa_tx_payload(). */
+static inline void
+mpa_tx_begin(struct mpa_tx *b, const struct ddp_hdr *h, uint32_t ulpdu_len)
+{
+	struct ddp_hdr_image head;
+
+	b->fpdu = b->p = b->base + b->used;
+	b->state = IW_CRC32C_INIT;
+	if (b->markers) {
+		mpa_tx_marked_begin(b, h, ulpdu_len);
+		return;
+	}
+	head = mpa_tx_head(h, ulpdu_len);
+	mpa_tx_octets(b, &head.word[0], sizeof(head.word[0]));
+	mpa_tx_octets(b, &head.word[1], sizeof(head.word[1]));
+	if (!h->tagged)
+		mpa_tx_octets(b, &head.mo, sizeof(head.mo));
+	b->taken = b->p;
+}
+
+/* Into the CRC what is not. */
+static inline void
+mpa_tx_take(struct mpa_tx *b)
+{
+	size_t n = (size_t)(b->p - b->taken);
+
+	b->state = n < MPA_TX_SHORT ? iw_crc32c_short(b->state, b->taken, n) : iw_crc32c(b->state, b->taken, n);
+	b->taken = b->p;
 }
 
 /* Appends payload from the user's memory. */
@@ -129,18 +153,14 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 		mpa_tx_long(b, src, n);
 		return;
 	}
+	if (b->crc && n < MPA_TX_SHORT) {
+		mpa_tx_take(b);
+		mpa_tx_octets(b, src, n);
+		b->taken = b->p;
+		return;
+	}
 	memcpy(b->p, src, n);
 	b->p += n;
-}
-
-/* Into the CRC what is not. */
-static inline void
-mpa_tx_take(struct mpa_tx *b)
-{
-	size_t n = (size_t)(b->p - b->taken);
-
-	b->state = n < MPA_TX_SHORT ? iw_crc32c_short(b->state, b->taken, n) : iw_crc32c(b->state, b->taken, n);
-	b->taken = b->p;
 }
 
 /* Pad and CRC. */

@@ -65,6 +65,7 @@ rdmap_train_begin(struct iw_qp *qp, const struct mpa_tx *b, const struct ddp_hdr
 	struct rdmap_train *t = &qp->rdmap->train;
 	uint32_t most = SEGMENTS_MAX * len, left;
 	struct wr_piece piece = {.len = 0};
+	struct ddp_hdr_image head;
 
 	assert(!h->last && len % 4 == 0);
 	if (len < MPA_TX_LONG || b->markers || b->more)
@@ -79,8 +80,8 @@ rdmap_train_begin(struct iw_qp *qp, const struct mpa_tx *b, const struct ddp_hdr
 	t->len = len;
 	t->done = 0;
 	t->hdr_len = h->hdr_len;
-	fpdu_hdr_length_emit(t->head, (uint16_t)(h->hdr_len + len));
-	ddp_hdr_emit(h, t->head + FPDU_HDR_LENGTH_LEN, DDP_HDR_MAX_LEN);
+	head = mpa_tx_head(h, h->hdr_len + len);
+	memcpy(t->head, &head, sizeof(t->head));
 }
 
 void

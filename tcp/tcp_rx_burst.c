@@ -17,7 +17,7 @@
 
 #define CRC_LEAST 4096 /* octets of payload: below, two passes are as fast, for the first cache holds the segment */
 
-#define TEXT_AHEAD (24u * RTE_CACHE_LINE_SIZE)
+#define TEXT_AHEAD (144u * RTE_CACHE_LINE_SIZE) /* a segment of a jumbo frame */
 
 /* Header and table position; the bucket is on its way.  false: dropped and counted. */
 static bool
@@ -107,7 +107,7 @@ process(struct tcp *tcp, struct tcp_rx_seg *rx, bool parsed)
 	rte_pktmbuf_free(rx->m);
 }
 
-/* The beginning of what will be summed, while the segment before it is. */
+/* What will be summed, while the segment before it is. */
 static void
 fetch_text(const struct tcp_rx_seg *rx)
 {

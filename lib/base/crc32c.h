@@ -41,6 +41,17 @@ iw_crc32c_short(uint32_t state, const void *p, size_t n)
 #endif
 }
 
+/* As iw_crc32c_copy(), for the same. */
+static inline uint32_t
+iw_crc32c_copy_short(uint32_t state, void *dst, const void *src, size_t n)
+{
+#ifdef __SSE4_2__
+	return iw_crc32c_sse42_words(state, (uint8_t *)dst, (const uint8_t *)src, n);
+#else
+	return iw_crc32c_copy(state, dst, src, n);
+#endif
+}
+
 /* The reference: a table, one octet at a time. */
 uint32_t iw_crc32c_scalar(uint32_t state, const void *p, size_t n);
 

@@ -48,6 +48,13 @@ fpdu_hdr_length_emit(uint8_t *p, uint16_t ulpdu)
 	iw_be16_put(p, ulpdu);
 }
 
+/* The same as the first two octets of a word. */
+static inline uint64_t
+fpdu_hdr_length_word(uint32_t ulpdu)
+{
+	return htobe64((uint64_t)ulpdu << 48);
+}
+
 /* The CRC field: the final value of iw_crc32c_final(), least significant octet first (§4.4). */
 static inline uint32_t
 fpdu_hdr_crc_parse(const uint8_t *p)

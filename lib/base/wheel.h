@@ -45,8 +45,8 @@ void iw_wheel_cancel(struct iw_wheel *w, struct iw_timer *t);
 struct iw_timer *iw_wheel_pop(struct iw_wheel *w, uint64_t now_ns);
 
 /* The next timer that is due at now, disarmed; NULL when there is none.  Call until NULL, in each tick.  The
- * work is bounded by the timers that are armed, however far now has jumped.  Each turn of an engine asks several wheels,
- * of which hardly one has anything. */
+ * work is bounded by the timers that are armed, however far now has jumped.  Each turn of an engine asks several
+ * wheels, of which hardly one has anything. */
 static inline struct iw_timer *
 iw_wheel_due(struct iw_wheel *w, uint64_t now_ns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mbuf_stock.h"
 
+#include "len.h"
 #include "prefetch.h"
 
 /* All of its two lines are written when it is used. */
@@ -11,15 +12,14 @@ fetch_header(const struct rte_mbuf *m)
 	iw_prefetch_write((const char *)m + RTE_CACHE_LINE_SIZE);
 }
 
-#define LINES_MAX 24u
+#define LINES_MAX 144u /* a segment of a jumbo frame */
 
-/* Where the headers, which reach into a second line, and the payload will be: if it is like the last one.  Of a long
- * one the beginning only: what is fetched besides would be in the way of what is copied now. */
+/* Where the headers, which reach into a second line, and the payload will be: if it is like the last one. */
 static void
 fetch_data(const struct mbuf_stock *s, const struct rte_mbuf *m)
 {
 	const char *payload = (const char *)m->buf_addr + RTE_PKTMBUF_HEADROOM;
-	int lines = s->last <= LINES_MAX * RTE_CACHE_LINE_SIZE ? (int)(s->last / RTE_CACHE_LINE_SIZE) : 0;
+	int lines = (int)iw_len_min(s->last / RTE_CACHE_LINE_SIZE, LINES_MAX);
 
 	for (int i = -2; i <= lines; i++)
 		iw_prefetch_write(payload + i * RTE_CACHE_LINE_SIZE);

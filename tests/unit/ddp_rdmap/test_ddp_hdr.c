@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "fpdu_hdr.h"
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Control octets of each message, last and not last; RFC 5041 Fig. 3, 4. */
@@ -94,6 +96,22 @@ test_emit(void **state)
 	}
 }
 
+/* The image has two octets of zeros in front, where an FPDU has its length. */
+static void
+test_image(void **state)
+{
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct ddp_hdr_image image = ddp_hdr_image(&rows[i].h);
+		const uint8_t *octets = (const uint8_t *)&image;
+
+		assert_memory_equal(octets, "\0\0", DDP_HDR_FRONT_LEN);
+		if (memcmp(octets + DDP_HDR_FRONT_LEN, rows[i].octets, rows[i].h.hdr_len) != 0)
+			fail_msg("%s", rows[i].name);
+		image.word[0] |= fpdu_hdr_length_word(0x1234);
+		assert_memory_equal(octets, "\x12\x34", DDP_HDR_FRONT_LEN);
+	}
+}
+
 /* Lossless: all 65536 pairs of control octets come back. */
 /* Only TO, or MO, is moved on: as the emitted header of the later segment, also where it wraps. */
 static void
@@ -150,8 +168,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),    cmocka_unit_test(test_emit),
-		cmocka_unit_test(test_advance),  cmocka_unit_test(test_every_control_pair),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_emit),
+		cmocka_unit_test(test_image),
+		cmocka_unit_test(test_advance),
+		cmocka_unit_test(test_every_control_pair),
 		cmocka_unit_test(test_builders),
 	};
 
