@@ -115,11 +115,11 @@ cm_qp_drain(struct cm *cm, struct cm_id *id)
 		qp_close(qp);
 }
 
-/* What the QP is told: the status of the CLOSE that follows; for ids that are freed, that it was given up. */
+/* What the QP is told: the status of the CLOSE that follows; without one, that it was given up. */
 static int
 end_err(const struct cm_id *id)
 {
-	return id->st.phase == CM_DEAD || id->st.phase == CM_REFUSED ? -(int)id->st.status : -IW_E_CONNABORTED;
+	return id->st.phase == CM_DEAD ? -(int)id->st.status : -IW_E_CONNABORTED;
 }
 
 void

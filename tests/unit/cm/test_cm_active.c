@@ -240,6 +240,31 @@ test_silence(void **state)
 	check_failed(-IW_E_TIMEDOUT);
 }
 
+static bool
+lose_syns(struct cmsim *sim, const struct cmsim_seg *seg)
+{
+	(void)sim;
+	return seg->syn;
+}
+
+/* For as long as the user wants, also when TCP would have given up before. */
+static void
+test_long_silence(void **state)
+{
+	uint64_t start;
+
+	(void)state;
+	open_raw();
+	cmsim_raw_listen(&s);
+	cmsim_run(&s, 1 * IW_MS);
+	s.filter = lose_syns;
+	start = s.now_ns;
+	assert_int_equal(cmsim_connect(&s.h[0], id, qp, &(struct iw_cm_attr){.connect_timeout_ms = 600000}), 0);
+	cmsim_run(&s, 700 * IW_SEC);
+	assert_in_range(reply_event()->at_ns, start + 600 * IW_SEC, start + 600 * IW_SEC + IW_MS);
+	check_failed(-IW_E_TIMEDOUT);
+}
+
 /* M18: the stream ends inside the Reply: no second attempt. */
 static void
 test_end_inside_reply(void **state)
@@ -320,6 +345,9 @@ test_second_attempt(void **state)
 		assert_false(reply_event()->ev.peer_to_peer);
 		assert_memory_equal(reply_event()->data, "ok", 2);
 		assert_int_equal(cm_state(s.h[0].cm, id), IW_CM_ESTABLISHED);
+		assert_int_equal(cmsim_counter(&s.h[0], "cm.connects"), 1);
+		assert_int_equal(cmsim_counter(&s.h[0], "cm.connects_rev1"), 1);
+		assert_int_equal(cmsim_counter(&s.h[0], "cm.connects_failed"), 0);
 		cmsim_close(&s);
 	}
 }
@@ -443,6 +471,7 @@ main(void)
 		cmocka_unit_test(test_refused_by_rst),
 		cmocka_unit_test(test_nobody_there),
 		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_long_silence),
 		cmocka_unit_test(test_end_inside_reply),
 		cmocka_unit_test(test_second_attempt),
 		cmocka_unit_test(test_second_attempt_is_the_last),

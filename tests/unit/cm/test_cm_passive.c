@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder against a peer made by hand, and its listener (docs/cm.md; M16-M18). */
 #include "cmraw.h"
+#include "iw_addr.h"
 
 /* Gone between Request and answer: nothing until accept or reject, which say so once. */
 static void
@@ -147,6 +148,27 @@ test_backlog(void **state)
 	cmsim_close(&s);
 }
 
+/* One that cannot listen takes no listener's place for good; one that had a connection has no peer any more. */
+static void
+test_listen_again(void **state)
+{
+	struct iw_addr taken = {.port = CMSIM_PORT}, other = {.port = 5001}, peer;
+	struct cmsim_pair p = {0};
+
+	(void)state;
+	cmsim_open(&s, NULL);
+	cmsim_pair(&s, &p, NULL, NULL);
+	assert_int_equal(cmsim_disconnect(&s.h[1], p.b, true), 0);
+	cmsim_run(&s, 1 * IW_SEC);
+	for (int i = 0; i < 10; i++) /* there are four listeners */
+		assert_int_equal(cm_listen(s.h[1].cm, p.b, &taken, 1), -IW_E_ADDRINUSE);
+	assert_int_equal(cm_state(s.h[1].cm, p.b), IW_CM_IDLE);
+	assert_int_equal(cm_listen(s.h[1].cm, p.b, &other, 1), 0);
+	assert_int_equal(cm_addrs(s.h[1].cm, p.b, NULL, &peer), 0);
+	assert_true(iw_addr_is_any(&peer) && peer.port == 0);
+	cmsim_close(&s);
+}
+
 static int
 kill_listener(struct cmsim_host *h, iw_cm_id id, const struct iw_cm_event *ev)
 {
@@ -196,7 +218,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gone_before_answer), cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_accept_that_fails),  cmocka_unit_test(test_backlog),
-		cmocka_unit_test(test_listener_destroyed),
+		cmocka_unit_test(test_listen_again),       cmocka_unit_test(test_listener_destroyed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
