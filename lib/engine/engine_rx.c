@@ -111,7 +111,7 @@ feed_qp(struct iw_engine *e, uint32_t conn, struct iw_qp *qp, uint32_t budget)
 		tcp_rx_want_crc(e->tcp, conn, r.sealable > 0);
 		budget -= r.fpdus < budget ? r.fpdus : budget;
 	} while (r.consumed > 0 && budget > 0);
-	return r.stop == MPA_RX_BUDGET || (budget == 0 && r.consumed > 0);
+	return budget == 0;
 }
 
 void

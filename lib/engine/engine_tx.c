@@ -54,7 +54,6 @@ fill_segments(struct iw_engine *e, struct iw_qp *qp, uint32_t emss, uint32_t max
 		return n;
 	/* What was filled counts as sent: without it the stream has a hole. */
 	cm_qp_gone(e->cm, qp, e->now_ns);
-	qp_set_error(qp);
 	return 0;
 }
 

@@ -117,6 +117,49 @@ test_octets_before_the_end(void **state)
 	sim_fini(&sim);
 }
 
+#define WRITES 600u /* of nothing: they fit in the first window */
+
+static uint32_t
+fpdus_received(void)
+{
+	struct iw_cm_load load;
+
+	assert_int_equal(iw_cm_load(pair.end[1].engine, pair.end[1].id, &load), 0);
+	return load.rx_fpdus;
+}
+
+/* More FPDUs than one turn may serve arrive together, and then nothing more: the next turns take the rest. */
+static void
+test_more_than_a_turn_serves(void **state)
+{
+	struct iw_qp_attr attr = {.sq_depth = WRITES};
+	struct iw_send_wr wr = {.opcode = IW_WR_RDMA_WRITE};
+	uint32_t before;
+
+	(void)state;
+	sim_init(&sim, 6, 2, 1500);
+	pair_init(&pair, &sim, &attr);
+	assert_true(pair_connect(&pair, 5 * IW_SEC));
+	sim_run(&sim, IW_SEC);
+	before = fpdus_received();
+	sim.burst = 32;
+	sim_sleep(&sim, 1, true);
+	for (uint32_t i = 0; i < WRITES; i++)
+		assert_int_equal(iw_post_send(pair.end[0].qp, &wr, NULL), 0);
+	sim_run(&sim, 2 * IW_MS);
+	sim.host[0].cut = true;
+	sim_sleep(&sim, 1, false);
+	while (fpdus_received() == before)
+		sim_step(&sim, sim.now_ns + IW_MS);
+	assert_in_range(fpdus_received() - before, 256, WRITES - 1);
+	sim_run(&sim, IW_MS);
+	assert_int_equal(fpdus_received() - before, WRITES);
+	sim.host[0].cut = false;
+	assert_true(pair_disconnect(&pair, 5 * IW_SEC));
+	pair_fini(&pair);
+	sim_fini(&sim);
+}
+
 int
 main(void)
 {
@@ -124,6 +167,7 @@ main(void)
 		cmocka_unit_test(test_host_path_with_and_without_room),
 		cmocka_unit_test(test_nothing_is_a_turn_too),
 		cmocka_unit_test(test_octets_before_the_end),
+		cmocka_unit_test(test_more_than_a_turn_serves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
