@@ -253,6 +253,74 @@ test_abort_tells_the_peer(void **state)
 	sim_fini(&sim);
 }
 
+/* ---- delivery ---- */
+
+static uint32_t told;
+
+static uint64_t
+later(const struct iw_engine *e)
+{
+	return e->now_ns + IW_SEC;
+}
+
+/* Asks for the end, as lib/port does for iw_engine_destroy(). */
+static int
+end_it(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct iw_engine *e = context;
+
+	(void)id;
+	(void)event;
+	told++;
+	e->destroy_asked = true;
+	assert_true(e->in_handler);
+	assert_int_equal(engine_now(e), e->now_ns); /* one time for a whole turn */
+	return 0;
+}
+
+/* From inside a handler: no other one is called any more. */
+static void
+test_end_asked_in_a_handler(void **state)
+{
+	struct iw_addr to = sim_addr(1, 7); /* nobody listens */
+	struct iw_qp *qp[2];
+	struct iw_engine *e;
+	iw_cm_id id[2];
+
+	(void)state;
+	sim_init(&sim, 5, 2, 1500);
+	e = sim.host[0].engine;
+	pair_init(&pair, &sim, NULL);
+	sim.host[0].unheard = true;
+	told = 0;
+	for (int i = 0; i < 2; i++) {
+		struct iw_qp_attr attr = {.send_cq = pair.end[0].cq, .recv_cq = pair.end[0].cq};
+
+		qp[i] = iw_qp_create(e, pair.end[0].pd, &attr, NULL);
+		id[i] = iw_cm_create(e, end_it, e);
+		assert_int_equal(iw_cm_connect(e, id[i], &to, qp[i], NULL), 0);
+	}
+	sim_run(&sim, IW_SEC);
+	e->clock = later;
+	assert_int_equal(engine_now(e), e->now_ns + IW_SEC);
+	assert_int_equal(engine_deliver(e), 1);
+	assert_int_equal(told, 1);
+	assert_false(e->in_handler);
+	e->destroy_asked = false;
+	assert_int_equal(engine_deliver(e), 1);
+	assert_int_equal(told, 2);
+	e->destroy_asked = false;
+	e->clock = NULL;
+	sim.host[0].unheard = false;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(iw_cm_destroy(e, id[i]), 0);
+		assert_int_equal(iw_qp_destroy(qp[i]), 0);
+	}
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_MS);
+	sim_fini(&sim);
+}
+
 int
 main(void)
 {
@@ -266,6 +334,7 @@ main(void)
 		cmocka_unit_test(test_deadline_of_cm),
 		cmocka_unit_test(test_destroy_with_work_under_way),
 		cmocka_unit_test(test_abort_tells_the_peer),
+		cmocka_unit_test(test_end_asked_in_a_handler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
