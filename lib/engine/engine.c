@@ -116,9 +116,8 @@ engine_deadline(const struct iw_engine *e)
 	uint64_t at = iw_time_min(net_deadline(e->net), tcp_deadline(e->tcp));
 	struct tcp_ready ready;
 
-	/* What waits for the next turn: frames, connections (a posted receive makes one ready when streams had their
-	 * turn), QPs without an mbuf. */
-	if (!net_tx_is_empty(e->net) || tcp_ready_peek(e->tcp, &ready, 1) > 0 || !rdmap_is_idle(e->rdmap))
+	/* What waits for the next turn: frames, and connections that became ready when streams had theirs. */
+	if (!net_tx_is_empty(e->net) || tcp_ready_peek(e->tcp, &ready, 1) > 0)
 		return 0;
 	return iw_time_min(at, iw_time_min(rdmap_deadline(e->rdmap), cm_deadline(e->cm)));
 }
