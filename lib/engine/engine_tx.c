@@ -85,6 +85,7 @@ fill_all(struct iw_engine *e, uint32_t room)
 			break;
 		room -= fill_qp(e, qp, room);
 	}
+	e->dry = dry != e->counters.tx_no_mbuf;
 }
 
 uint32_t

@@ -114,6 +114,7 @@ test_no_mbuf_for_a_while(void **state)
 	sim_run(&sim, 10 * IW_MS);
 	rte_pktmbuf_free(last);
 	mbufpool_set_limit(pool, 0);
+	assert_in_range(engine_deadline(e), 1, sim.now_ns + IW_MS); /* nobody tells of it */
 	assert_true(written());
 	close_pair();
 }
