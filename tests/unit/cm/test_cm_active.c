@@ -106,6 +106,7 @@ static const struct reply replies[] = {
 	{"M12 revision 1", 0x40, 1, 0, {0}, 0, PROTO, 0},
 	{"M14 ORD above our IRD", 0x50, 2, 4, {0x80, 0x10, 0x80, 0x11}, 4, PROTO, 6},
 	{"good, Send RTR", 0x50, 2, 4, {0xc0, 0x10, 0x00, 0x10}, 4, 0, 0},
+	{"M14 with private data", 0x50, 2, 6, {0x80, 0x10, 0x80, 0x11, 'h', 'i'}, 6, PROTO, 6},
 	{"M15 no RTR in common", 0x50, 2, 4, {0x80, 0x10, 0x00, 0x10}, 4, PROTO, 7},
 	{"M15 A not mirrored", 0x50, 2, 4, {0x00, 0x10, 0x00, 0x10}, 4, PROTO, 7},
 };
@@ -138,6 +139,8 @@ one_reply(const struct reply *r, uint32_t piece)
 	cmsim_run(&s, 1 * IW_MS);
 	if (reply_event()->ev.status != r->status)
 		fail_msg("%s: %d", r->name, reply_event()->ev.status);
+	assert_int_equal(reply_event()->ev.private_len, 0); /* none agrees or rejects with some */
+	assert_null(reply_event()->ev.private_data);
 	fins = s.fins[0];
 	assert_int_equal(s.rsts[0], 0); /* never between Reply and RTR */
 	if (r->status == 0) {
@@ -416,6 +419,7 @@ test_give_up_early(void **state)
 		else
 			assert_int_equal(cmsim_disconnect(&s.h[0], id, how), 0);
 		assert_int_equal(cmsim_count(&s.h[0], IW_CM_CONNECT_REPLY), 0); /* not from inside the call */
+		assert_int_equal(cm_deadline(s.h[0].cm) == 0, how != 3);        /* but now */
 		cmsim_run(&s, 1 * IW_SEC);
 		assert_int_equal(s.datas[0], 0);
 		assert_int_equal(cmsim_count(&s.h[0], IW_CM_CONNECT_REPLY), how != 3);

@@ -107,6 +107,33 @@ test_accept_that_fails(void **state)
 	cmsim_close(&s);
 }
 
+/* What a peer that speaks revision 1 is told may be as long as that has room for. */
+static void
+test_longest_answer_of_revision_1(void **state)
+{
+	static uint8_t data[513];
+	struct iw_cm_attr a = {.private_data = data};
+	uint8_t octets[64];
+	struct iw_qp *qp;
+	iw_cm_id id;
+
+	(void)state;
+	for (int reject = 0; reject < 2; reject++) {
+		open_raw(NULL, 8);
+		qp = cmsim_qp(&s.h[1]);
+		cmsim_raw_send(&s.h[0], conn, octets, cmsim_frame(octets, false, 0x40, 1, 0, NULL, 0));
+		cmsim_run(&s, 1 * IW_MS);
+		id = asked(0);
+		for (a.private_len = 513; a.private_len >= 512; a.private_len--)
+			assert_int_equal(reject ? cmsim_reject(&s.h[1], id, data, a.private_len)
+						: cmsim_accept(&s.h[1], id, qp, &a),
+					 a.private_len > 512 ? -IW_E_TOOBIG : 0);
+		cmsim_run(&s, 1 * IW_MS);
+		assert_int_equal(cmsim_raw_recv(&s.h[0], conn, got, sizeof(got)), 532);
+		cmsim_close(&s);
+	}
+}
+
 /* ---- the listener ---- */
 
 static uint32_t
@@ -218,7 +245,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gone_before_answer), cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_accept_that_fails),  cmocka_unit_test(test_backlog),
-		cmocka_unit_test(test_listen_again),       cmocka_unit_test(test_listener_destroyed),
+		cmocka_unit_test(test_listen_again),       cmocka_unit_test(test_longest_answer_of_revision_1),
+		cmocka_unit_test(test_listener_destroyed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

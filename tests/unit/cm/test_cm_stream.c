@@ -377,6 +377,22 @@ test_fin_behind_back_pressure(void **state)
 	cmsim_close(&s);
 }
 
+/* A reset does not wait for a receive: nothing can come of it. */
+static void
+test_rst_behind_back_pressure(void **state)
+{
+	(void)state;
+	cmsim_open(&s, &(struct cmsim_opts){.raw_server = true});
+	id = cmsim_id(&s.h[0]);
+	cmsim_raw_listen(&s);
+	connect_waiting();
+	cmsim_raw_send(&s.h[1], conn, octets, cmsim_fpdu(octets, 1, 0));
+	end_peer(RST);
+	cmsim_run(&s, 1 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) CLOSE(CONNRESET)");
+	cmsim_close(&s);
+}
+
 /* What is held back of a stream ends with it: the id's next connection does not hear of a FIN of the one before. */
 static void
 test_held_fin_goes_with_its_stream(void **state)
@@ -444,6 +460,7 @@ main(void)
 		cmocka_unit_test(test_no_rst_before_rtr),
 		cmocka_unit_test(test_first_fpdu),
 		cmocka_unit_test(test_fin_behind_back_pressure),
+		cmocka_unit_test(test_rst_behind_back_pressure),
 		cmocka_unit_test(test_held_fin_goes_with_its_stream),
 		cmocka_unit_test(test_unread_octets_go_with_their_stream),
 	};

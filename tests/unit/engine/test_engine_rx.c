@@ -12,6 +12,7 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "pair.h"
+#include "raw.h"
 #include "stat_of.h"
 
 #define PINGS 5
@@ -207,6 +208,55 @@ test_segments_before_an_icmp_error(void **state)
 	}
 }
 
+static void
+hear_syn_ack(struct sim *s, const struct rte_mbuf *m)
+{
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	if (p[12] == 8 && p[13] == 0 && p[ETH + 9] == 6 && p[FLAGS] & SYN && p[FLAGS] & 0x10)
+		sim_sleep(s, 1, true);
+}
+
+static int
+nobody_asks(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	fail_msg("%s", iw_cm_event_name(event->type));
+	return 0;
+}
+
+/* One entry of TCP's says that a connection is there and that it has ended: both are seen. */
+static void
+test_end_with_the_handshake(void **state)
+{
+	struct iw_addr at = sim_addr(1, PAIR_PORT);
+	struct iw_engine *e;
+	struct raw raw;
+	iw_cm_id id;
+
+	(void)state;
+	if (sim_is_v6())
+		return;
+	sim_init(&sim, 9, 2, 1500);
+	sim.burst = 32;
+	e = sim.host[1].engine;
+	id = iw_cm_create(e, nobody_asks, NULL);
+	assert_int_equal(iw_cm_listen(e, id, &at, 1), 0);
+	sim.tap = hear_syn_ack;
+	raw_dial(&raw, &sim, 0, 1, PAIR_PORT);
+	raw_run(&raw, 10 * IW_MS);
+	raw_fin(&raw);
+	raw_run(&raw, 10 * IW_MS);
+	assert_true(sim.host[1].asleep);
+	sim.tap = NULL;
+	sim_sleep(&sim, 1, false);
+	raw_run(&raw, 10 * IW_MS);
+	assert_int_equal(stat_of(e, "cm.drop_request_gone"), 1);
+	assert_int_equal(iw_cm_destroy(e, id), 0);
+	raw_close(&raw);
+	sim_run(&sim, 100 * IW_MS);
+	sim_fini(&sim);
+}
+
 /* ---- budgets ---- */
 
 #define WRITES 600u /* of nothing: they fit in the first window */
@@ -260,6 +310,7 @@ main(void)
 		cmocka_unit_test(test_nothing_is_a_turn_too),
 		cmocka_unit_test(test_octets_before_the_end),
 		cmocka_unit_test(test_segments_before_an_icmp_error),
+		cmocka_unit_test(test_end_with_the_handshake),
 		cmocka_unit_test(test_more_than_a_turn_serves),
 	};
 
