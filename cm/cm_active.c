@@ -25,7 +25,7 @@ take_attr(struct cm_setup *s, const struct iw_cm_attr *a)
 {
 	cm_attr_take(s, a);
 	s->local.revision = a->revision_1 ? 1 : 2;
-	s->local.peer_to_peer = !a->no_peer_to_peer && !a->revision_1;
+	s->local.peer_to_peer = !a->no_peer_to_peer;
 	s->once_more = !a->revision_1 && !a->require_peer_to_peer;
 	s->connect_ns = or_default(a->connect_timeout_ms, IW_MS, CONNECT_TIMEOUT_NS);
 	s->delay_ns = a->first_fpdu_delay_us * IW_US;
@@ -46,16 +46,13 @@ make_request(struct cm *cm, struct cm_setup *s, uint16_t private_len)
 static int
 open_tcp(struct cm *cm, struct cm_id *id, const struct iw_addr *remote, uint16_t port, uint64_t now_ns)
 {
-	struct iw_addr local = {.port = port, .scope = remote->scope};
+	struct iw_addr local = {.port = port};
 	struct cm_setup *s = cm_id_setup(cm, id);
 	struct tcp_info info;
 	int err = tcp_open(cm->tcp, &local, remote, &s->tcp, id->handle, now_ns, &id->conn);
 
-	if (err) {
-		id->conn = 0;
+	if (err)
 		return err;
-	}
-	id->peer = *remote;
 	if (tcp_conn_info(cm->tcp, id->conn, &info)) {
 		id->local = info.local;
 		id->peer = info.peer;
@@ -106,7 +103,6 @@ cm_active_open(struct cm *cm, struct cm_id *id, const struct iw_addr *addr, stru
 	}
 	id->qp = qp_handle(qp);
 	id->want_tw = a->timewait_exit;
-	memset(&id->term, 0, sizeof(id->term));
 	cm->n.connects++;
 	return 0;
 }
@@ -131,7 +127,6 @@ cm_active_retry(struct cm *cm, struct cm_id *id, uint64_t now_ns)
 	cm->n.connects_rev1++;
 	s->once_more = false;
 	s->local.revision = 1;
-	s->local.peer_to_peer = false;
 	return make_request(cm, s, s->request.private_len) && open_tcp(cm, id, &remote, 0, now_ns) == 0;
 }
 

@@ -62,16 +62,13 @@ send_rtr(struct cm *cm, struct cm_id *id, struct iw_qp *qp, uint64_t now_ns)
 	struct rte_mbuf *m;
 	int err;
 
-	if (grant.segments == 0) {
-		rdmap_run_add(qp);
+	if (grant.segments == 0)
 		return;
-	}
 	m = rte_pktmbuf_alloc(cm->env->data_pool);
 	if (!m)
 		m = rte_pktmbuf_alloc(cm->env->ctl_pool);
 	if (!m) {
 		cm->n.no_mbuf++;
-		rdmap_run_add(qp);
 		return;
 	}
 	if (rdmap_tx_fill(qp, m, iw_len_min(grant.emss, rte_pktmbuf_tailroom(m)), NULL, now_ns) == 0) {
@@ -115,11 +112,11 @@ cm_qp_drain(struct cm *cm, struct cm_id *id)
 		qp_close(qp);
 }
 
-/* What the QP is told: the status of the CLOSE that follows; for ids that are freed, that it was given up. */
+/* What the QP is told: the status of the CLOSE that follows; without one, that it was given up. */
 static int
 end_err(const struct cm_id *id)
 {
-	return id->st.phase == CM_DEAD || id->st.phase == CM_REFUSED ? -(int)id->st.status : -IW_E_CONNABORTED;
+	return id->st.phase == CM_DEAD ? -(int)id->st.status : -IW_E_CONNABORTED;
 }
 
 void

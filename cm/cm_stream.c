@@ -93,12 +93,10 @@ cm_stream_out(struct cm *cm, iw_cm_id handle, uint32_t bits, uint64_t now_ns)
 		    {RDMAP_OUT_TERM_SENT | RDMAP_OUT_TERM_RECV, CM_EV_TERM},
 		    {RDMAP_OUT_FATAL, CM_EV_FATAL},
 		    {RDMAP_OUT_DRAINED, CM_EV_DRAINED}};
-	struct cm_id *id = cm_id_at(cm, handle);
 
-	if (id && id->held && bits & RDMAP_OUT_RX_RESUME)
-		tcp_ready_again(cm->tcp, id->conn);
 	for (size_t i = 0; i < sizeof(outs) / sizeof(outs[0]); i++) {
-		id = cm_id_at(cm, handle);
+		struct cm_id *id = cm_id_at(cm, handle);
+
 		if (id && id->started && bits & outs[i].bit)
 			cm_step_event(cm, id, outs[i].ev, now_ns);
 	}

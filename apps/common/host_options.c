@@ -36,16 +36,16 @@ host_option_ip(struct host_options *options, const char *text)
 bool
 host_option_gateway(struct host_options *options, const char *text)
 {
-	bool first = !is_set(&options->gateway);
-	struct iw_addr addr;
+	struct iw_addr addr, *gateway;
 
 	if (!cli_address("--gw", text, &addr))
 		return false;
-	if (!first && (is_set(&options->gateway6) || host_is_v4(&addr) == host_is_v4(&options->gateway))) {
+	gateway = host_is_v4(&addr) ? &options->gateway : &options->gateway6;
+	if (is_set(gateway)) {
 		cli_fail("--gw %s: at most one for each family, IPv4 and IPv6", text);
 		return false;
 	}
-	*(first ? &options->gateway : &options->gateway6) = addr;
+	*gateway = addr;
 	return true;
 }
 

@@ -12,6 +12,7 @@
 /* That of TCP's user timeout: TCP notices first that the peer has gone. */
 #define FPDU_TIMEOUT (100 * IW_SEC)
 #define EVENTS_PER_TURN 1024u
+#define DRY_NS IW_MS /* mbufs come back to the pool, and nobody says so */
 
 static uint32_t
 or_default(uint32_t value, uint32_t otherwise)
@@ -114,9 +115,13 @@ uint64_t
 engine_deadline(const struct iw_engine *e)
 {
 	uint64_t at = iw_time_min(net_deadline(e->net), tcp_deadline(e->tcp));
+	struct tcp_ready ready;
 
-	if (!net_tx_is_empty(e->net))
+	/* What waits for the next turn: frames, and connections that became ready when streams had theirs. */
+	if (!net_tx_is_empty(e->net) || tcp_ready_peek(e->tcp, &ready, 1) > 0)
 		return 0;
+	if (e->dry)
+		at = iw_time_min(at, iw_time_after(e->now_ns, DRY_NS));
 	return iw_time_min(at, iw_time_min(rdmap_deadline(e->rdmap), cm_deadline(e->cm)));
 }
 

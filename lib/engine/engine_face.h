@@ -48,6 +48,7 @@ struct iw_engine {
 	void *async_context;
 	uint32_t work; /* connections served, events delivered and frames made since lib/port last took it */
 	bool in_handler;
+	bool dry;                /* in the last turn a QP found no mbuf */
 	bool destroy_asked;      /* from inside a handler */
 	struct mbuf_stock stock; /* for what QPs send */
 	struct engine_counters counters;

@@ -96,9 +96,10 @@ engine_rx(struct iw_engine *e, struct rte_mbuf **m, uint32_t n, uint64_t now_ns,
 
 /* Whole FPDUs of one stream to its QP.  True: some are left, the budget is used up. */
 static bool
-feed_qp(struct iw_engine *e, uint32_t conn, struct iw_qp *qp, uint32_t budget)
+feed_qp(struct iw_engine *e, uint32_t conn, struct iw_qp *qp)
 {
 	struct iw_view views[TCP_PEEK_VIEWS];
+	uint32_t budget = FPDUS_PER_TURN;
 	struct mpa_rx_result r;
 
 	do {
@@ -111,7 +112,7 @@ feed_qp(struct iw_engine *e, uint32_t conn, struct iw_qp *qp, uint32_t budget)
 		tcp_rx_want_crc(e->tcp, conn, r.sealable > 0);
 		budget -= r.fpdus < budget ? r.fpdus : budget;
 	} while (r.consumed > 0 && budget > 0);
-	return r.stop == MPA_RX_BUDGET || (budget == 0 && r.consumed > 0);
+	return budget == 0;
 }
 
 void
@@ -154,7 +155,7 @@ serve(struct iw_engine *e, const struct tcp_ready *ready)
 	if (qp && ready->bits & TCP_READY_ROOM)
 		rdmap_run_add(qp);
 	if (qp && ready->bits & (TCP_READY_RX | ENDED))
-		again = feed_qp(e, ready->conn, qp, end.bits ? UINT32_MAX : FPDUS_PER_TURN);
+		again = feed_qp(e, ready->conn, qp);
 	engine_qp_outs(e);
 	if (end.bits || stream)
 		cm_tcp_ready(e->cm, &end, e->now_ns);

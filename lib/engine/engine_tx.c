@@ -54,7 +54,6 @@ fill_segments(struct iw_engine *e, struct iw_qp *qp, uint32_t emss, uint32_t max
 		return n;
 	/* What was filled counts as sent: without it the stream has a hole. */
 	cm_qp_gone(e->cm, qp, e->now_ns);
-	qp_set_error(qp);
 	return 0;
 }
 
@@ -86,6 +85,7 @@ fill_all(struct iw_engine *e, uint32_t room)
 			break;
 		room -= fill_qp(e, qp, room);
 	}
+	e->dry = dry != e->counters.tx_no_mbuf;
 }
 
 uint32_t

@@ -7,115 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipv4.h"
-#include "iw_addr.h"
 #include "iw_time.h"
 #include "notify.h"
+#include "params.h"
 #include "port_engine.h"
 #include "port_pools.h"
 #include "port_ring.h"
 #include "secret.h"
 #include "team.h"
 #include "telemetry.h"
-
-static bool
-has_prefix(const struct iw_addr *ip, uint8_t prefix_len)
-{
-	return prefix_len <= (iw_addr_is_v4(ip) ? 32 : 128);
-}
-
-/* One host's: no group, network, broadcast or loopback (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, §2.7). */
-static bool
-is_one_host(const struct iw_addr *ip, uint8_t prefix_len)
-{
-	static const uint8_t loopback[sizeof(ip->ip)] = {[15] = 1};
-	uint32_t v4 = iw_addr_v4(ip), bits = prefix_len < 32 ? UINT32_MAX >> prefix_len : 0;
-
-	if (!iw_addr_is_v4(ip))
-		return ip->ip[0] != 0xff && memcmp(ip->ip, loopback, sizeof(loopback)) != 0;
-	return !ipv4_is_reserved(v4) && (bits <= 1 || ((v4 & bits) != 0 && (v4 & bits) != bits));
-}
-
-static const char *
-check_addrs(const struct iw_engine_params *p)
-{
-	static const char not_one[] = "an own address is one host's: no group, network, broadcast or loopback";
-	uint32_t v4 = !iw_addr_is_any(&p->addr) && iw_addr_is_v4(&p->addr);
-
-	if (p->n_more_addrs > IW_ENGINE_MORE_ADDRS || (p->n_more_addrs && !p->more_addrs))
-		return "an engine has at most 8 addresses";
-	if (iw_addr_is_any(&p->addr) && !p->n_more_addrs && !p->autoconf)
-		return "an address of its own is needed";
-	if (!has_prefix(&p->addr, p->prefix_len))
-		return "the prefix is longer than the address (32 for IPv4, 128 for IPv6)";
-	if (!iw_addr_is_any(&p->addr) && !is_one_host(&p->addr, p->prefix_len))
-		return not_one;
-	for (uint32_t i = 0; i < p->n_more_addrs; i++) {
-		v4 += iw_addr_is_v4(&p->more_addrs[i].ip);
-		if (iw_addr_is_any(&p->more_addrs[i].ip) ||
-		    !has_prefix(&p->more_addrs[i].ip, p->more_addrs[i].prefix_len))
-			return "one of the further addresses or its prefix length is none";
-		if (!is_one_host(&p->more_addrs[i].ip, p->more_addrs[i].prefix_len))
-			return not_one;
-	}
-	return v4 > 1 ? "an engine has at most one IPv4 address" : NULL;
-}
-
-static bool
-speaks_v6(const struct iw_engine_params *p)
-{
-	bool v6 = p->autoconf || (!iw_addr_is_any(&p->addr) && !iw_addr_is_v4(&p->addr));
-
-	for (uint32_t i = 0; i < p->n_more_addrs; i++)
-		v6 = v6 || !iw_addr_is_v4(&p->more_addrs[i].ip);
-	return v6;
-}
-
-static const char *
-check_rest(const struct iw_engine_params *p)
-{
-	if (p->mtu && p->mtu < 1280 && speaks_v6(p))
-		return "IPv6 needs an MTU of at least 1280";
-	if (p->mtu && p->mtu < 576)
-		return "an MTU below 576 is of no use";
-	if (p->vlan > 4094)
-		return "a VLAN is a number from 1 to 4094";
-	if (p->autoconf && p->no_host_path)
-		return "IPv6 autoconfiguration needs the host path";
-	if ((uint32_t)p->congestion > IW_CONGESTION_DCTCP)
-		return "there is no such congestion control";
-	if (p->congestion == IW_CONGESTION_DCTCP && !p->profile_datacenter)
-		return "DCTCP is for the data centre profile only";
-	return NULL;
-}
-
-static const char *
-check_count(const struct iw_engine_params *p, uint32_t n)
-{
-	if (n == 0 || n > IW_MAX_ENGINES)
-		return "a port has from 1 to 64 engines";
-	return n > 1 && p->autoconf ? "IPv6 autoconfiguration is for an engine that has its port alone" : NULL;
-}
-
-static int
-check(const struct iw_engine_params *p, uint32_t n, char *why, size_t why_len)
-{
-	const char *what = NULL;
-
-	if (rte_get_tsc_hz() == 0)
-		what = "EAL is not initialised: call rte_eal_init() first";
-	if (!what)
-		what = check_addrs(p);
-	if (!what)
-		what = check_rest(p);
-	if (!what)
-		what = check_count(p, n);
-	if (!what)
-		return 0;
-	if (why && why_len)
-		snprintf(why, why_len, "%s", what);
-	return -IW_E_INVAL;
-}
 
 static uint8_t
 cc_kind(const struct iw_engine_params *p)
@@ -327,6 +227,14 @@ make(struct making *k)
 	return err;
 }
 
+static int
+no_eal(char *why, size_t why_len)
+{
+	if (why && why_len)
+		snprintf(why, why_len, "EAL is not initialised: call rte_eal_init() first");
+	return -IW_E_INVAL;
+}
+
 static void
 clear(struct iw_engine **engines, uint32_t n)
 {
@@ -345,7 +253,7 @@ port_engine_create(struct iw_domain *domain, const struct iw_engine_params *para
 	if (why && why_len)
 		*why = 0;
 	if (domain && params && engines) {
-		err = check(params, n, why, why_len);
+		err = rte_get_tsc_hz() ? params_check(params, n, why, why_len) : no_eal(why, why_len);
 		if (!err) {
 			clear(engines, n);
 			k.core = core_params(params);

@@ -49,7 +49,8 @@ frames_wake(const struct port_engine *p)
 static bool
 is_pending(const struct iw_engine *e, const struct port_engine *p)
 {
-	return !port_ring_is_empty(p->calls) || !rdmap_is_idle(e->rdmap) || (p->team && team_is_pending(p));
+	return !port_ring_is_empty(p->calls) || !rdmap_is_idle(e->rdmap) || engine_deadline(e) == 0 ||
+	       (p->team && team_is_pending(p));
 }
 
 int

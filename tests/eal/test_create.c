@@ -71,6 +71,7 @@ enum wrong {
 	GROUP6,
 	LOOPBACK6,
 	GROUP_BESIDE,
+	GATEWAY,
 	TWO_OF_IPV4,
 	PREFIX,
 	PREFIX6,
@@ -99,6 +100,7 @@ static const struct {
 	[GROUP6] = {-IW_E_INVAL, "one host's"},
 	[LOOPBACK6] = {-IW_E_INVAL, "one host's"},
 	[GROUP_BESIDE] = {-IW_E_INVAL, "one host's"},
+	[GATEWAY] = {-IW_E_INVAL, "gateway 192.0.3.1 is no other host on the link of 192.0.2.1/24"},
 	[TWO_OF_IPV4] = {-IW_E_INVAL, "at most one IPv4 address"},
 	[PREFIX] = {-IW_E_INVAL, "32 for IPv4"},
 	[PREFIX6] = {-IW_E_INVAL, "128 for IPv6"},
@@ -133,6 +135,8 @@ bad(enum wrong wrong)
 		iw_addr_parse(no_host[wrong], &p.addr);
 	else if (wrong == GROUP_BESIDE)
 		iw_addr_parse("ff02::1", &second.ip), p.more_addrs = &second, p.n_more_addrs = 1;
+	else if (wrong == GATEWAY)
+		iw_addr_parse("192.0.3.1", &p.gateway);
 	else if (wrong == TWO_OF_IPV4)
 		p.more_addrs = &second, p.n_more_addrs = 1;
 	else if (wrong == PREFIX)

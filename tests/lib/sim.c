@@ -354,6 +354,17 @@ turn(struct sim *s, uint32_t i)
 	return work + n;
 }
 
+/* What is ready of a raw host waits for its test. */
+static uint64_t
+deadline(const struct sim_host *h)
+{
+	const struct iw_engine *e = h->engine;
+
+	if (!h->raw || !net_tx_is_empty(e->net))
+		return engine_deadline(e);
+	return iw_time_min(net_deadline(e->net), tcp_deadline(e->tcp));
+}
+
 static uint64_t
 next_thing(const struct sim *s)
 {
@@ -361,7 +372,7 @@ next_thing(const struct sim *s)
 
 	for (uint32_t i = 0; i < s->hosts; i++)
 		if (!s->host[i].asleep)
-			at = iw_time_min(at, engine_deadline(s->host[i].engine));
+			at = iw_time_min(at, deadline(&s->host[i]));
 	return at;
 }
 

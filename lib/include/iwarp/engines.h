@@ -35,7 +35,8 @@ struct iw_engine_params {
 	bool port_is_started;
 	struct iw_addr addr; /* own address, of either family; all zero: more_addrs or autoconf give it */
 	uint8_t prefix_len;
-	struct iw_addr gateway;  /* of either family; all zero: none */
+	struct iw_addr gateway;  /* of either family; all zero: none.  Another host within the prefix of an own address
+				    (any with prefix 32 or 128, which names no link), or a link-local address */
 	struct iw_addr gateway6; /* of IPv6 beside one of IPv4; all zero: none, or the one that advertises */
 	const struct iw_engine_addr *more_addrs; /* further addresses; of all at most one is IPv4 */
 	uint32_t n_more_addrs;                   /* <= IW_ENGINE_MORE_ADDRS */

@@ -79,6 +79,9 @@ test_addresses(void **state)
 	assert_int_equal(o.host.vlan, 4094);
 	assert_int_equal(o.addr.scope, 4);
 	assert_int_equal(o.addr.port, 9);
+	assert_true(parse("--ip 192.0.2.2/24 --gw fe80::9 --gw 192.0.2.9 --ip auto ping -s", &o)); /* in either order */
+	assert_string_equal(iw_addr_format(&o.host.gateway, text, sizeof(text)), "192.0.2.9");
+	assert_string_equal(iw_addr_format(&o.host.gateway6, text, sizeof(text)), "fe80::9");
 	assert_true(parse("--ip auto ping -s", &o));
 	assert_true(o.host.has_ip && o.host.autoconf && o.host.n_more == 0);
 	for (int i = 1; i <= 9; i++)

@@ -106,6 +106,7 @@ static const struct reply replies[] = {
 	{"M12 revision 1", 0x40, 1, 0, {0}, 0, PROTO, 0},
 	{"M14 ORD above our IRD", 0x50, 2, 4, {0x80, 0x10, 0x80, 0x11}, 4, PROTO, 6},
 	{"good, Send RTR", 0x50, 2, 4, {0xc0, 0x10, 0x00, 0x10}, 4, 0, 0},
+	{"M14 with private data", 0x50, 2, 6, {0x80, 0x10, 0x80, 0x11, 'h', 'i'}, 6, PROTO, 6},
 	{"M15 no RTR in common", 0x50, 2, 4, {0x80, 0x10, 0x00, 0x10}, 4, PROTO, 7},
 	{"M15 A not mirrored", 0x50, 2, 4, {0x00, 0x10, 0x00, 0x10}, 4, PROTO, 7},
 };
@@ -138,6 +139,8 @@ one_reply(const struct reply *r, uint32_t piece)
 	cmsim_run(&s, 1 * IW_MS);
 	if (reply_event()->ev.status != r->status)
 		fail_msg("%s: %d", r->name, reply_event()->ev.status);
+	assert_int_equal(reply_event()->ev.private_len, 0); /* none agrees or rejects with some */
+	assert_null(reply_event()->ev.private_data);
 	fins = s.fins[0];
 	assert_int_equal(s.rsts[0], 0); /* never between Reply and RTR */
 	if (r->status == 0) {
@@ -240,6 +243,31 @@ test_silence(void **state)
 	check_failed(-IW_E_TIMEDOUT);
 }
 
+static bool
+lose_syns(struct cmsim *sim, const struct cmsim_seg *seg)
+{
+	(void)sim;
+	return seg->syn;
+}
+
+/* For as long as the user wants, also when TCP would have given up before. */
+static void
+test_long_silence(void **state)
+{
+	uint64_t start;
+
+	(void)state;
+	open_raw();
+	cmsim_raw_listen(&s);
+	cmsim_run(&s, 1 * IW_MS);
+	s.filter = lose_syns;
+	start = s.now_ns;
+	assert_int_equal(cmsim_connect(&s.h[0], id, qp, &(struct iw_cm_attr){.connect_timeout_ms = 600000}), 0);
+	cmsim_run(&s, 700 * IW_SEC);
+	assert_in_range(reply_event()->at_ns, start + 600 * IW_SEC, start + 600 * IW_SEC + IW_MS);
+	check_failed(-IW_E_TIMEDOUT);
+}
+
 /* M18: the stream ends inside the Reply: no second attempt. */
 static void
 test_end_inside_reply(void **state)
@@ -320,6 +348,9 @@ test_second_attempt(void **state)
 		assert_false(reply_event()->ev.peer_to_peer);
 		assert_memory_equal(reply_event()->data, "ok", 2);
 		assert_int_equal(cm_state(s.h[0].cm, id), IW_CM_ESTABLISHED);
+		assert_int_equal(cmsim_counter(&s.h[0], "cm.connects"), 1);
+		assert_int_equal(cmsim_counter(&s.h[0], "cm.connects_rev1"), 1);
+		assert_int_equal(cmsim_counter(&s.h[0], "cm.connects_failed"), 0);
 		cmsim_close(&s);
 	}
 }
@@ -388,6 +419,7 @@ test_give_up_early(void **state)
 		else
 			assert_int_equal(cmsim_disconnect(&s.h[0], id, how), 0);
 		assert_int_equal(cmsim_count(&s.h[0], IW_CM_CONNECT_REPLY), 0); /* not from inside the call */
+		assert_int_equal(cm_deadline(s.h[0].cm) == 0, how != 3);        /* but now */
 		cmsim_run(&s, 1 * IW_SEC);
 		assert_int_equal(s.datas[0], 0);
 		assert_int_equal(cmsim_count(&s.h[0], IW_CM_CONNECT_REPLY), how != 3);
@@ -443,6 +475,7 @@ main(void)
 		cmocka_unit_test(test_refused_by_rst),
 		cmocka_unit_test(test_nobody_there),
 		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_long_silence),
 		cmocka_unit_test(test_end_inside_reply),
 		cmocka_unit_test(test_second_attempt),
 		cmocka_unit_test(test_second_attempt_is_the_last),

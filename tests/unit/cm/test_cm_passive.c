@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder against a peer made by hand, and its listener (docs/cm.md; M16-M18). */
 #include "cmraw.h"
+#include "iw_addr.h"
 
 /* Gone between Request and answer: nothing until accept or reject, which say so once. */
 static void
@@ -106,6 +107,33 @@ test_accept_that_fails(void **state)
 	cmsim_close(&s);
 }
 
+/* What a peer that speaks revision 1 is told may be as long as that has room for. */
+static void
+test_longest_answer_of_revision_1(void **state)
+{
+	static uint8_t data[513];
+	struct iw_cm_attr a = {.private_data = data};
+	uint8_t octets[64];
+	struct iw_qp *qp;
+	iw_cm_id id;
+
+	(void)state;
+	for (int reject = 0; reject < 2; reject++) {
+		open_raw(NULL, 8);
+		qp = cmsim_qp(&s.h[1]);
+		cmsim_raw_send(&s.h[0], conn, octets, cmsim_frame(octets, false, 0x40, 1, 0, NULL, 0));
+		cmsim_run(&s, 1 * IW_MS);
+		id = asked(0);
+		for (a.private_len = 513; a.private_len >= 512; a.private_len--)
+			assert_int_equal(reject ? cmsim_reject(&s.h[1], id, data, a.private_len)
+						: cmsim_accept(&s.h[1], id, qp, &a),
+					 a.private_len > 512 ? -IW_E_TOOBIG : 0);
+		cmsim_run(&s, 1 * IW_MS);
+		assert_int_equal(cmsim_raw_recv(&s.h[0], conn, got, sizeof(got)), 532);
+		cmsim_close(&s);
+	}
+}
+
 /* ---- the listener ---- */
 
 static uint32_t
@@ -144,6 +172,27 @@ test_backlog(void **state)
 	more();
 	assert_int_equal(requests(), 5);
 	assert_int_equal(cmsim_counter(&s.h[1], "cm.drop_request_full"), 1);
+	cmsim_close(&s);
+}
+
+/* One that cannot listen takes no listener's place for good; one that had a connection has no peer any more. */
+static void
+test_listen_again(void **state)
+{
+	struct iw_addr taken = {.port = CMSIM_PORT}, other = {.port = 5001}, peer;
+	struct cmsim_pair p = {0};
+
+	(void)state;
+	cmsim_open(&s, NULL);
+	cmsim_pair(&s, &p, NULL, NULL);
+	assert_int_equal(cmsim_disconnect(&s.h[1], p.b, true), 0);
+	cmsim_run(&s, 1 * IW_SEC);
+	for (int i = 0; i < 10; i++) /* there are four listeners */
+		assert_int_equal(cm_listen(s.h[1].cm, p.b, &taken, 1), -IW_E_ADDRINUSE);
+	assert_int_equal(cm_state(s.h[1].cm, p.b), IW_CM_IDLE);
+	assert_int_equal(cm_listen(s.h[1].cm, p.b, &other, 1), 0);
+	assert_int_equal(cm_addrs(s.h[1].cm, p.b, NULL, &peer), 0);
+	assert_true(iw_addr_is_any(&peer) && peer.port == 0);
 	cmsim_close(&s);
 }
 
@@ -196,6 +245,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gone_before_answer), cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_accept_that_fails),  cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_listen_again),       cmocka_unit_test(test_longest_answer_of_revision_1),
 		cmocka_unit_test(test_listener_destroyed),
 	};
 

@@ -54,12 +54,31 @@ test_failure(void **state)
 	cmsim_close(&s);
 }
 
+/* A graceful end leaves both QPs IDLE, every other one in ERROR. */
+static void
+test_state_behind_the_end(void **state)
+{
+	(void)state;
+	for (int abrupt = 0; abrupt < 2; abrupt++) {
+		cmsim_open(&s, NULL);
+		memset(&p, 0, sizeof(p));
+		cmsim_pair(&s, &p, NULL, NULL);
+		assert_int_equal(cmsim_disconnect(&s.h[0], p.a, abrupt), 0);
+		cmsim_run(&s, 1 * IW_SEC);
+		assert_int_equal(cmsim_count(&s.h[0], IW_CM_CLOSE) + cmsim_count(&s.h[1], IW_CM_CLOSE), 2);
+		assert_int_equal(iw_qp_state(p.qa), abrupt ? IW_QP_ERROR : IW_QP_IDLE);
+		assert_int_equal(iw_qp_state(p.qb), abrupt ? IW_QP_ERROR : IW_QP_IDLE);
+		cmsim_close(&s);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_depths),
 		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_state_behind_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

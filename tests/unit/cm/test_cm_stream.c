@@ -377,6 +377,22 @@ test_fin_behind_back_pressure(void **state)
 	cmsim_close(&s);
 }
 
+/* A reset does not wait for a receive: nothing can come of it. */
+static void
+test_rst_behind_back_pressure(void **state)
+{
+	(void)state;
+	cmsim_open(&s, &(struct cmsim_opts){.raw_server = true});
+	id = cmsim_id(&s.h[0]);
+	cmsim_raw_listen(&s);
+	connect_waiting();
+	cmsim_raw_send(&s.h[1], conn, octets, cmsim_fpdu(octets, 1, 0));
+	end_peer(RST);
+	cmsim_run(&s, 1 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) CLOSE(CONNRESET)");
+	cmsim_close(&s);
+}
+
 /* What is held back of a stream ends with it: the id's next connection does not hear of a FIN of the one before. */
 static void
 test_held_fin_goes_with_its_stream(void **state)
@@ -395,6 +411,42 @@ test_held_fin_goes_with_its_stream(void **state)
 	cmsim_close(&s);
 }
 
+/* Nor does it take its octets before the FIN, which are as many as the former left unread, for ones that nobody will
+ * read. */
+static void
+test_unread_octets_go_with_their_stream(void **state)
+{
+	uint32_t n = cmsim_fpdu(octets, 1, 0);
+
+	(void)state;
+	ask(NULL, 1);
+	cmsim_raw_send(&s.h[1], conn, octets, good_reply(octets, true));
+	cmsim_run(&s, 1 * IW_MS);
+	cmsim_fpdu(octets, 1, 100);
+	cmsim_raw_send(&s.h[1], conn, octets, n); /* a part of it, as long as an FPDU of nothing */
+	end_peer(FIN);
+	cmsim_run(&s, 1 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], id), "CONNECT_REPLY(0) CLOSE(CONNRESET)");
+
+	qp = cmsim_qp(&s.h[0]);
+	cmsim_post_recv(&s.h[0], qp, 2);
+	assert_int_equal(cmsim_connect(&s.h[0], id, qp, NULL), 0);
+	conn = cmsim_raw_accept(&s);
+	cmsim_run(&s, 1 * IW_MS);
+	cmsim_raw_send(&s.h[1], conn, octets, good_reply(octets, true));
+	cmsim_run(&s, 1 * IW_MS);
+	hold_back();
+	cmsim_fpdu(octets, 1, 0);
+	cmsim_fpdu(octets + n, 2, 0);
+	cmsim_raw_send(&s.h[1], conn, octets, 2 * n); /* one is read before the FIN is looked at */
+	end_peer(FIN);
+	let_in();
+	cmsim_run(&s, 1 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], id),
+			    "CONNECT_REPLY(0) CLOSE(CONNRESET) CONNECT_REPLY(0) DISCONNECT CLOSE(0)");
+	cmsim_close(&s);
+}
+
 int
 main(void)
 {
@@ -408,7 +460,9 @@ main(void)
 		cmocka_unit_test(test_no_rst_before_rtr),
 		cmocka_unit_test(test_first_fpdu),
 		cmocka_unit_test(test_fin_behind_back_pressure),
+		cmocka_unit_test(test_rst_behind_back_pressure),
 		cmocka_unit_test(test_held_fin_goes_with_its_stream),
+		cmocka_unit_test(test_unread_octets_go_with_their_stream),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,50 @@ test_timewait_exit(void **state)
 	}
 }
 
+/* Who listens is told likewise, when it closed first. */
+static void
+test_passive(void **state)
+{
+	struct iw_cm_attr yes = {.timewait_exit = true};
+
+	(void)state;
+	for (int asks = 0; asks < 2; asks++) {
+		memset(&p, 0, sizeof(p));
+		cmsim_open(&s, NULL);
+		cmsim_pair(&s, &p, NULL, asks ? &yes : NULL);
+		cmsim_disconnect(&s.h[1], p.b, false);
+		cmsim_run(&s, 100 * IW_SEC);
+		assert_int_equal(cmsim_count(&s.h[1], IW_CM_TIMEWAIT_EXIT), asks);
+		cmsim_close(&s);
+	}
+}
+
+/* Each connection of an id asks for itself. */
+static void
+test_not_asked_again(void **state)
+{
+	struct iw_cm_attr yes = {.timewait_exit = true};
+
+	(void)state;
+	memset(&p, 0, sizeof(p));
+	cmsim_open(&s, NULL);
+	cmsim_pair(&s, &p, &yes, NULL);
+	cmsim_disconnect(&s.h[0], p.a, false);
+	cmsim_run(&s, 100 * IW_SEC);
+	assert_int_equal(cmsim_count(&s.h[0], IW_CM_TIMEWAIT_EXIT), 1);
+	p.qa = cmsim_qp(&s.h[0]);
+	assert_int_equal(cmsim_connect(&s.h[0], p.a, p.qa, NULL), 0);
+	cmsim_run(&s, 1 * IW_SEC);
+	p.b = cmsim_nth(&s.h[1], IW_CM_CONNECT_REQUEST, 1)->id;
+	assert_int_equal(cmsim_accept(&s.h[1], p.b, cmsim_qp(&s.h[1]), NULL), 0);
+	cmsim_run(&s, 1 * IW_SEC);
+	cmsim_disconnect(&s.h[0], p.a, false);
+	cmsim_run(&s, 100 * IW_SEC);
+	assert_string_equal(cmsim_story(&s.h[0], p.a),
+			    "CONNECT_REPLY(0) CLOSE(0) TIMEWAIT_EXIT CONNECT_REPLY(0) CLOSE(0)");
+	cmsim_close(&s);
+}
+
 /* A connect cancels it, also one that comes to nothing. */
 static void
 test_cancelled_by_connect(void **state)
@@ -111,6 +155,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_used_again),
 		cmocka_unit_test(test_timewait_exit),
+		cmocka_unit_test(test_passive),
+		cmocka_unit_test(test_not_asked_again),
 		cmocka_unit_test(test_cancelled_by_connect),
 	};
 

@@ -102,6 +102,94 @@ test_deadline_moves(void **state)
 	sim_fini(&sim);
 }
 
+/* ---- the clock of these tests goes from deadline to deadline: one that is told late comes late ---- */
+
+static void
+test_deadline_of_net(void **state)
+{
+	struct engine_params params = {.nif = {.mtu = 1500, .claim = true}, .max_conns = 4};
+	struct iw_addr_info a = {.state = IW_ADDR_TENTATIVE};
+	uint64_t start;
+
+	(void)state;
+	sim_init_params(&sim, 5, 1, &params);
+	start = sim.now_ns;
+	net_own_claim(sim.host[0].engine->net, start);
+	while (a.state == IW_ADDR_TENTATIVE && sim.now_ns < start + 100 * IW_SEC) {
+		sim_step(&sim, start + 100 * IW_SEC);
+		iw_engine_addrs(sim.host[0].engine, &a, 1);
+	}
+	assert_in_range(sim.now_ns, start + 100 * IW_MS, start + IW_SEC);
+	sim_fini(&sim);
+}
+
+static void
+test_deadline_of_rdmap(void **state)
+{
+	struct iw_qp_attr attr = {.recv_back_pressure = true, .recv_wait_ms = 700};
+	struct iw_send_wr wr = {.opcode = IW_WR_SEND};
+	uint64_t start;
+
+	(void)state;
+	sim_init(&sim, 5, 2, 1500);
+	pair_init(&pair, &sim, &attr);
+	assert_true(pair_connect(&pair, 5 * IW_SEC));
+	sim_run(&sim, IW_SEC);
+	start = sim.now_ns;
+	assert_int_equal(iw_post_send(pair.end[0].qp, &wr, NULL), 0); /* nobody posts a receive for it */
+	assert_true(sim_until(&sim, &pair.end[1].closed, 100 * IW_SEC));
+	assert_in_range(sim.now_ns, start + 700 * IW_MS, start + 710 * IW_MS);
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_MS);
+	sim_fini(&sim);
+}
+
+/* A Send waits for a receive.  Whoever posts one need not wait, too. */
+static void
+test_deadline_of_a_posted_receive(void **state)
+{
+	struct iw_qp_attr attr = {.recv_back_pressure = true, .foreign_poster = true};
+	struct iw_send_wr wr = {.opcode = IW_WR_SEND};
+	struct iw_recv_wr recv = {.num_sge = 0};
+	uint64_t start, at;
+	struct iw_wc wc;
+
+	(void)state;
+	sim_init(&sim, 5, 2, 1500);
+	pair_init(&pair, &sim, &attr);
+	assert_true(pair_connect(&pair, 5 * IW_SEC));
+	assert_int_equal(iw_post_send(pair.end[0].qp, &wr, NULL), 0);
+	sim_run(&sim, IW_SEC);
+	start = sim.now_ns;
+	assert_int_equal(iw_post_recv(pair.end[1].qp, &recv, NULL), 0);
+	do {
+		at = sim.now_ns;
+		sim_step(&sim, start + 100 * IW_SEC);
+	} while (iw_cq_poll(pair.end[1].cq, &wc, 1) == 0);
+	assert_int_equal(wc.status, IW_WC_SUCCESS);
+	assert_in_range(at, start, start + IW_MS);
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_MS);
+	sim_fini(&sim);
+}
+
+static void
+test_deadline_of_cm(void **state)
+{
+	uint64_t start;
+
+	(void)state;
+	sim_init(&sim, 5, 2, 1500);
+	pair_init(&pair, &sim, NULL);
+	pair.end[0].attr.first_fpdu_delay_us = 800000;
+	start = sim.now_ns;
+	assert_true(pair_connect(&pair, 9 * IW_SEC));
+	assert_in_range(sim.now_ns, start + 800 * IW_MS, start + 810 * IW_MS);
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_MS);
+	sim_fini(&sim);
+}
+
 /* With connections, posted work and received data that nobody has taken: mbufs and memory come back (sanitizer). */
 static void
 test_destroy_with_work_under_way(void **state)
@@ -165,6 +253,74 @@ test_abort_tells_the_peer(void **state)
 	sim_fini(&sim);
 }
 
+/* ---- delivery ---- */
+
+static uint32_t told;
+
+static uint64_t
+later(const struct iw_engine *e)
+{
+	return e->now_ns + IW_SEC;
+}
+
+/* Asks for the end, as lib/port does for iw_engine_destroy(). */
+static int
+end_it(iw_cm_id id, const struct iw_cm_event *event, void *context)
+{
+	struct iw_engine *e = context;
+
+	(void)id;
+	(void)event;
+	told++;
+	e->destroy_asked = true;
+	assert_true(e->in_handler);
+	assert_int_equal(engine_now(e), e->now_ns); /* one time for a whole turn */
+	return 0;
+}
+
+/* From inside a handler: no other one is called any more. */
+static void
+test_end_asked_in_a_handler(void **state)
+{
+	struct iw_addr to = sim_addr(1, 7); /* nobody listens */
+	struct iw_qp *qp[2];
+	struct iw_engine *e;
+	iw_cm_id id[2];
+
+	(void)state;
+	sim_init(&sim, 5, 2, 1500);
+	e = sim.host[0].engine;
+	pair_init(&pair, &sim, NULL);
+	sim.host[0].unheard = true;
+	told = 0;
+	for (int i = 0; i < 2; i++) {
+		struct iw_qp_attr attr = {.send_cq = pair.end[0].cq, .recv_cq = pair.end[0].cq};
+
+		qp[i] = iw_qp_create(e, pair.end[0].pd, &attr, NULL);
+		id[i] = iw_cm_create(e, end_it, e);
+		assert_int_equal(iw_cm_connect(e, id[i], &to, qp[i], NULL), 0);
+	}
+	sim_run(&sim, IW_SEC);
+	e->clock = later;
+	assert_int_equal(engine_now(e), e->now_ns + IW_SEC);
+	assert_int_equal(engine_deliver(e), 1);
+	assert_int_equal(told, 1);
+	assert_false(e->in_handler);
+	e->destroy_asked = false;
+	assert_int_equal(engine_deliver(e), 1);
+	assert_int_equal(told, 2);
+	e->destroy_asked = false;
+	e->clock = NULL;
+	sim.host[0].unheard = false;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(iw_cm_destroy(e, id[i]), 0);
+		assert_int_equal(iw_qp_destroy(qp[i]), 0);
+	}
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_MS);
+	sim_fini(&sim);
+}
+
 int
 main(void)
 {
@@ -172,8 +328,13 @@ main(void)
 		cmocka_unit_test(test_memory_short_at_each_place),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_deadline_moves),
+		cmocka_unit_test(test_deadline_of_net),
+		cmocka_unit_test(test_deadline_of_rdmap),
+		cmocka_unit_test(test_deadline_of_a_posted_receive),
+		cmocka_unit_test(test_deadline_of_cm),
 		cmocka_unit_test(test_destroy_with_work_under_way),
 		cmocka_unit_test(test_abort_tells_the_peer),
+		cmocka_unit_test(test_end_asked_in_a_handler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

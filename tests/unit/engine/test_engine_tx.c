@@ -11,6 +11,8 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "pair.h"
+#include "rdmap_err.h"
+#include "tcp_pvt.h"
 
 #define LEN 100000
 
@@ -88,6 +90,64 @@ test_no_mbuf(void **state)
 	close_pair();
 }
 
+/* There is none at all for a while, nothing is under way that could wake the QP, and it is not forgotten. */
+static void
+test_no_mbuf_for_a_while(void **state)
+{
+	struct rte_mbuf *last, *out[4];
+	struct rte_mempool *pool;
+	struct iw_engine *e;
+	uint64_t dry;
+
+	(void)state;
+	open_pair();
+	pool = sim.host[0].data_pool;
+	sim_run(&sim, IW_SEC);
+	e = sim.host[0].engine;
+	mbuf_stock_empty(&e->stock);
+	last = rte_pktmbuf_alloc(pool);
+	mbufpool_set_limit(pool, mbufpool_in_use(pool));
+	post_write();
+	dry = e->counters.tx_no_mbuf;
+	assert_int_equal(engine_tx(e, out, 4, sim.now_ns), 0);
+	assert_int_equal(e->counters.tx_no_mbuf, dry + 1); /* one try a turn */
+	sim_run(&sim, 10 * IW_MS);
+	rte_pktmbuf_free(last);
+	mbufpool_set_limit(pool, 0);
+	assert_in_range(engine_deadline(e), 1, sim.now_ns + IW_MS); /* nobody tells of it */
+	assert_true(written());
+	close_pair();
+}
+
+/* A Terminate is filled without a grant.  When TCP has no transmit record left for it the connection is reset, so that
+ * the peer does not take the FIN behind it for a graceful end. */
+static void
+test_terminate_without_record(void **state)
+{
+	struct tcp_txq_pool *recs;
+	char text[256];
+	uint32_t max;
+
+	(void)state;
+	open_pair();
+	recs = &sim.host[0].engine->tcp->txq_pool;
+	sim_run(&sim, IW_SEC);
+	max = recs->max;
+	recs->max = recs->used;
+	qp_fail(pair.end[0].qp, RDMAP_FAULT_MPA_CRC);
+	sim_run(&sim, 10 * IW_MS);
+	recs->max = max;
+	assert_int_equal(iw_qp_state(pair.end[0].qp), IW_QP_ERROR);
+	assert_true(pair.end[0].closed);
+	assert_int_equal(pair.end[0].last.status, -IW_E_CONNABORTED);
+	assert_string_equal(pair_history(&pair, 1, text, sizeof(text)), "REQUEST ESTABLISHED CLOSE(IW_E_CONNRESET)");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(iw_mr_dereg(mr[i]), 0);
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_MS);
+	sim_fini(&sim);
+}
+
 /* Never more frames than asked for, and what is left comes in the next turns. */
 static void
 test_little_room(void **state)
@@ -120,6 +180,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_mbuf),
+		cmocka_unit_test(test_no_mbuf_for_a_while),
+		cmocka_unit_test(test_terminate_without_record),
 		cmocka_unit_test(test_little_room),
 	};
 
