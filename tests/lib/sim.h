@@ -54,7 +54,8 @@ struct sim {
 	uint64_t late_nth; /* the same, arrives SIM_LATE_NS later */
 };
 
-/* hosts engines with addresses 192.0.2.1, .2, ..., 2001:db8::1, ::2, ... and fe80::1, ..., and the given MTU. */
+/* hosts engines with addresses 192.0.2.1, .2, ..., 2001:db8::1, ::2, ... and fe80::1, ..., and the given MTU.  With
+ * IW_SEED=n in the environment each seed stands for another run (./run soak). */
 void sim_init(struct sim *s, uint64_t seed, uint32_t hosts, uint16_t mtu);
 
 /* As above, with parameters of the engines (addresses are filled in). */
