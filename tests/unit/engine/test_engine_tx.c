@@ -11,6 +11,7 @@
 #include "iw_time.h"
 #include "mbufpool.h"
 #include "pair.h"
+#include "stat_of.h"
 
 #define LEN 100000
 
@@ -88,7 +89,7 @@ test_no_mbuf(void **state)
 	close_pair();
 }
 
-/* Never more frames than asked for, and what is left comes in the next turns. */
+/* Never more frames than asked for, nor FPDUs filled for them, and what is left comes in the next turns. */
 static void
 test_little_room(void **state)
 {
@@ -102,9 +103,11 @@ test_little_room(void **state)
 	post_write();
 	assert_int_equal(engine_tx(e, out, 0, sim.now_ns), 0);
 	for (int i = 0; i < 3; i++) {
+		uint64_t filled = stat_of(e, "rdmap.tx_fpdus");
 		uint32_t n = engine_tx(e, out, 1, sim.now_ns);
 
 		assert_true(n <= 1);
+		assert_int_equal(stat_of(e, "rdmap.tx_fpdus") - filled, 1);
 		frames += n;
 		/* Lost: TCP sends them again. */
 		for (uint32_t k = 0; k < n; k++)
