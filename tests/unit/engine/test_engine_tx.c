@@ -12,6 +12,7 @@
 #include "mbufpool.h"
 #include "pair.h"
 #include "stat_of.h"
+#include "tcp_pvt.h"
 
 #define LEN 100000
 
@@ -118,12 +119,41 @@ test_little_room(void **state)
 	close_pair();
 }
 
+/* TCP does not take what was filled: without it the stream has a hole, and must end. */
+static void
+test_not_taken(void **state)
+{
+	struct iw_engine *e;
+	uint32_t max;
+
+	(void)state;
+	open_pair();
+	e = sim.host[0].engine;
+	post_write();
+	sim.host[1].cut = true;
+	sim_run(&sim, IW_MS);
+	max = e->tcp->txq_pool.max;
+	e->tcp->txq_pool.max = e->tcp->txq_pool.used;
+	qp_fail(pair.end[0].qp, 1); /* its Terminate asks for no grant */
+	sim.host[1].cut = false;
+	sim_step(&sim, sim.now_ns);
+	assert_int_equal(iw_qp_state(pair.end[0].qp), IW_QP_ERROR);
+	e->tcp->txq_pool.max = max;
+	assert_true(sim_until(&sim, &pair.both_closed, 200 * IW_SEC));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(iw_mr_dereg(mr[i]), 0);
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_SEC);
+	sim_fini(&sim);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_mbuf),
 		cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_not_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
