@@ -90,6 +90,32 @@ test_no_mbuf(void **state)
 	close_pair();
 }
 
+/* As long as there is none nobody else is asked. */
+static void
+test_no_mbuf_for_all(void **state)
+{
+	struct iw_engine *e;
+	struct rte_mbuf *held;
+	uint64_t dry;
+
+	(void)state;
+	open_pair();
+	e = sim.host[0].engine;
+	mbuf_stock_empty(&e->stock);
+	held = rte_pktmbuf_alloc(sim.host[0].data_pool);
+	mbufpool_set_limit(sim.host[0].data_pool, 1);
+	dry = e->counters.tx_no_mbuf;
+	post_write();
+	assert_int_equal(engine_tx(e, NULL, 0, sim.now_ns), 0);
+	assert_int_equal(e->counters.tx_no_mbuf, dry);
+	sim_step(&sim, sim.now_ns);
+	assert_int_equal(e->counters.tx_no_mbuf, dry + 1);
+	mbufpool_set_limit(sim.host[0].data_pool, 0);
+	rte_pktmbuf_free(held);
+	assert_true(written());
+	close_pair();
+}
+
 /* Never more frames than asked for, nor FPDUs filled for them, and what is left comes in the next turns. */
 static void
 test_little_room(void **state)
@@ -152,6 +178,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_mbuf),
+		cmocka_unit_test(test_no_mbuf_for_all),
 		cmocka_unit_test(test_little_room),
 		cmocka_unit_test(test_not_taken),
 	};
