@@ -258,6 +258,28 @@ test_beyond(void **state)
 	pair_close(&p);
 }
 
+/* The source of an answer was mapped anew under the same STag between two turns, and is shorter now: what it grants
+ * still leaves, and not an octet more. */
+static void
+test_shorter(void **state)
+{
+	uint32_t rolled, len;
+
+	(void)state;
+	begin(&(struct pair_opts){.room = ROOM});
+	assert_int_equal(pair_rdma(&p.a, 1, IW_WR_RDMA_READ, p.a.arena, 2 * LEN, iw_mr_lkey(mr), p.b.arena,
+				   iw_mr_rkey(sink), IW_SEND_SIGNALED),
+			 0);
+	pair_fill(&p, &p.a);
+	pair_deliver(&p, &p.b);
+	assert_int_equal(pass(&p.b, &p.a, true, octets[0], &rolled), TURN * ROOM);
+	sink->len = (TURN + 3) * 1428 + 10; /* as the request would have done it */
+	len = turn(&p.b, true, octets[0], &rolled);
+	assert_int_equal(len, 3 * ROOM);
+	assert_true(qp_is_terminating(p.b.qp));
+	pair_close(&p);
+}
+
 static void
 no_more(void)
 {
@@ -318,7 +340,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_send),   cmocka_unit_test(test_borders),
-		cmocka_unit_test(test_none),           cmocka_unit_test(test_beyond), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_none),           cmocka_unit_test(test_beyond), cmocka_unit_test(test_shorter),
+		cmocka_unit_test(test_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
