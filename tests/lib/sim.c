@@ -249,7 +249,7 @@ send_to(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
 	if (chance(s, s->wire.dup) || (s->dup_nth && --s->dup_nth == 0))
 		put_on_wire(s, copy_of(s, m, to), to);
-	if (sim_draw(s) & 1 && !s->copies) {
+	if ((sim_draw(s) & 1 && !s->copies) || s->shares) {
 		put_on_wire(s, m, to);
 		return;
 	}

@@ -44,6 +44,7 @@ struct sim {
 	uint32_t hosts;
 	uint32_t burst;                     /* frames of one engine_rx: 1 or 32 */
 	bool copies;                        /* frames are handed on as copies only: the receiver's pool pays for them */
+	bool shares;                        /* never as copies: a receiver without mbufs hears them all the same */
 	struct sim_frame frame[SIM_FRAMES]; /* a heap by time */
 	uint32_t frames;
 	uint64_t sent, lost;
