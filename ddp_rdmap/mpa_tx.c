@@ -36,17 +36,21 @@ mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 	b->taken = b->p;
 }
 
-/* Payload in its place; returns the CRC field, *sum of the payload. */
+/* Payload in its place; returns the CRC field, *sum of the payload unless it is NULL. */
 static uint32_t
 put_payload(uint8_t *fpdu, uint32_t head_len, const uint8_t *src, uint32_t n, bool crc, uint64_t *sum)
 {
 	uint8_t *to = fpdu + head_len;
+	uint32_t state;
 
-	if (crc)
-		return iw_crc32c_final(
-			iw_crc32c_copy_sum(iw_crc32c_short(IW_CRC32C_INIT, fpdu, head_len), to, src, n, sum));
+	if (crc) {
+		state = iw_crc32c_short(IW_CRC32C_INIT, fpdu, head_len);
+		return iw_crc32c_final(sum ? iw_crc32c_copy_sum(state, to, src, n, sum)
+					   : iw_crc32c_copy(state, to, src, n));
+	}
 	memcpy(to, src, n);
-	*sum = iw_sum(to, n);
+	if (sum)
+		*sum = iw_sum(to, n);
 	return 0;
 }
 
@@ -57,7 +61,7 @@ mpa_tx_whole(uint8_t *fpdu, uint32_t head_len, const uint8_t *src, uint32_t n, b
 	uint64_t part;
 
 	assert(head_len % 2 == 0 && (head_len + n) % 4 == 0);
-	fpdu_hdr_crc_emit(end, put_payload(fpdu, head_len, src, n, crc, &part));
+	fpdu_hdr_crc_emit(end, put_payload(fpdu, head_len, src, n, crc, sum ? &part : NULL));
 	if (sum)
 		*sum = iw_sum_fold(iw_sum_short(fpdu, head_len) + part + iw_sum_short(end, FPDU_HDR_CRC_LEN));
 }

@@ -9,22 +9,18 @@
 #include "rdmap_ctx.h"
 #include "wr.h"
 
-#define SEGMENTS_MAX 64u /* no turn has more */
+_Static_assert(MPA_TX_LONG > IW_MAX_INLINE, "inline data makes no train");
 
 /* ---- where a message is read from ---- */
 
-/* Octets that are left of it in the SGE or source where it has come to, at most so many, all granted; 0: none. */
+/* Octets that are left of it in the SGE or source where it has come to, all granted; 0: none. */
 static uint32_t
-left_of_wr(struct iw_qp *qp, uint32_t most, struct wr_piece *piece)
+left_of_wr(struct iw_qp *qp, struct wr_piece *piece)
 {
-	const struct wr_send *wr = wr_sq_at(qp->sq, qp->sq->sent);
 	const struct wr_cursor *cur = &qp->tx.cur;
-	const struct iw_sge *s = &wr->sge[cur->sge];
-	uint32_t left;
+	const struct iw_sge *s = &wr_sq_at(qp->sq, qp->sq->sent)->sge[cur->sge];
+	uint32_t left = s->length - cur->off;
 
-	if (wr->flags & IW_SEND_INLINE || cur->sge == wr->num_sge)
-		return 0;
-	left = iw_len_min(s->length - cur->off, most);
 	if (left == 0 || !mr_get_again(&qp->user, s->lkey, s->addr + cur->off, left, &qp->sq->mr) ||
 	    qp->sq->mr->access & IW_ZERO_COPY)
 		return 0;
@@ -33,16 +29,15 @@ left_of_wr(struct iw_qp *qp, uint32_t most, struct wr_piece *piece)
 }
 
 static uint32_t
-left_of_answer(const struct iw_qp *qp, uint32_t most, struct wr_piece *piece)
+left_of_answer(const struct iw_qp *qp, struct wr_piece *piece)
 {
 	const struct rdmap_read_req *req = &qp_answer_first(qp)->req;
-	uint32_t left = iw_len_min(req->size, most);
 	const struct iw_mr *mr;
 
-	if (mr_get(&qp->user, req->src_stag, req->src_to, left, IW_REMOTE_READ, &mr) != MR_OK)
+	if (mr_get(&qp->user, req->src_stag, req->src_to, req->size, IW_REMOTE_READ, &mr) != MR_OK)
 		return 0;
-	*piece = wr_piece_of(mr, req->src_to, left);
-	return left;
+	*piece = wr_piece_of(mr, req->src_to, req->size);
+	return req->size;
 }
 
 /* One segment has left: as rdmap_write_tx() and the others count it. */
@@ -63,14 +58,14 @@ void
 rdmap_train_begin(struct iw_qp *qp, const struct mpa_tx *b, const struct ddp_hdr *h, uint32_t len)
 {
 	struct rdmap_train *t = &qp->rdmap->train;
-	uint32_t most = SEGMENTS_MAX * len, left;
 	struct wr_piece piece = {.len = 0};
 	struct ddp_hdr_image head;
+	uint32_t left;
 
 	assert(!h->last && len % 4 == 0);
 	if (len < MPA_TX_LONG || b->markers || b->more)
 		return;
-	left = qp->tx.kind == QP_TX_SQ ? left_of_wr(qp, most, &piece) : left_of_answer(qp, most, &piece);
+	left = qp->tx.kind == QP_TX_SQ ? left_of_wr(qp, &piece) : left_of_answer(qp, &piece);
 	if (left <= len)
 		return;
 	t->src = wr_piece_run(&piece, 0, &left);

@@ -17,6 +17,7 @@
 enum { ETH = 14, IP = 20, TCP = 20 };
 
 static const uint8_t eth[ETH] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0};
+static uint8_t memory[12000]; /* written to the peer: several segments in a turn */
 static const uint8_t addrs[8] = {192, 0, 2, 2, 192, 0, 2, 1};
 
 static int
@@ -25,7 +26,9 @@ on_event(iw_cm_id id, const struct iw_cm_event *event, void *context)
 	struct fuzz_host *h = context;
 	struct iw_qp_attr attr = {.send_cq = h->cq, .recv_cq = h->cq, .sq_depth = 4, .rq_depth = 4};
 	struct iw_recv_wr recv = {.wr_id = 1};
-	struct iw_send_wr send = {.wr_id = 2, .opcode = IW_WR_SEND};
+	struct iw_sge sge = {(uintptr_t)memory, sizeof(memory), iw_mr_lkey(h->mr)};
+	struct iw_send_wr write = {.wr_id = 3, .sg_list = &sge, .num_sge = 1, .opcode = IW_WR_RDMA_WRITE};
+	struct iw_send_wr send = {.next = &write, .wr_id = 2, .opcode = IW_WR_SEND};
 
 	if (event->type != IW_CM_CONNECT_REQUEST || h->qps == 4)
 		return event->type == IW_CM_CONNECT_REQUEST;
@@ -70,6 +73,7 @@ fuzz_host_open(struct fuzz_host *h)
 	h->domain = domains_get(env.secret);
 	h->engine = engine_create(h->domain, &env, &params, h->now_ns);
 	h->pd = iw_pd_create(h->domain);
+	h->mr = iw_mr_reg(h->pd, memory, sizeof(memory), 0, NULL);
 	h->cq = iw_cq_create(h->engine, 64, NULL, NULL);
 	h->listener = iw_cm_create(h->engine, on_event, h);
 	assert(iw_cm_listen(h->engine, h->listener, &any, 4) == 0);
@@ -86,7 +90,7 @@ fuzz_host_close(struct fuzz_host *h)
 	}
 	engine_abort(h->engine);
 	fuzz_host_turn(h);
-	assert(iw_cq_destroy(h->cq) == 0 && iw_pd_destroy(h->pd) == 0);
+	assert(iw_mr_dereg(h->mr) == 0 && iw_cq_destroy(h->cq) == 0 && iw_pd_destroy(h->pd) == 0);
 	engine_destroy(h->engine);
 	domains_put(h->domain);
 	mbufpool_destroy(h->data_pool);

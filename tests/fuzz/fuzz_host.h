@@ -13,6 +13,7 @@ struct fuzz_host {
 	struct iw_domain *domain;
 	struct iw_engine *engine;
 	struct iw_pd *pd;
+	struct iw_mr *mr;
 	struct iw_cq *cq;
 	struct iw_qp *qp[4];
 	iw_cm_id id[4], listener;

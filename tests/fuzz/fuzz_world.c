@@ -153,6 +153,18 @@ fuzz_world_open(struct fuzz_world *w, unsigned how)
 }
 
 /* What it sends is of no interest, but that it ends. */
+static bool
+fill_one(struct fuzz_world *w, struct iw_qp *qp)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(w->mp);
+	uint16_t sum;
+	bool some = rdmap_tx_fill(qp, m, 1448, &sum, w->now_ns) > 0;
+
+	rte_pktmbuf_free(m);
+	return some;
+}
+
+/* Several segments in a turn, as the engine does it. */
 static void
 fill(struct fuzz_world *w)
 {
@@ -160,11 +172,8 @@ fill(struct fuzz_world *w)
 
 	rdmap_doorbells(w->rdmap);
 	for (int i = 0; i < 64 && (qp = rdmap_run_next(w->rdmap)); i++) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(w->mp);
-		uint16_t sum;
-
-		rdmap_tx_fill(qp, m, 1448, &sum, w->now_ns);
-		rte_pktmbuf_free(m);
+		for (int n = 0; n < 16 && fill_one(w, qp); n++)
+			;
 		rdmap_run_add(qp);
 	}
 	rdmap_quiescent(w->rdmap);

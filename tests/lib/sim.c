@@ -47,6 +47,15 @@ chance(struct sim *s, double p)
 	return p > 0 && (double)(sim_draw(s) >> 11) < p * 9007199254740992.0;
 }
 
+/* The same runs each time, but for IW_SEED. */
+static uint64_t
+seed_of(uint64_t seed)
+{
+	const char *more = getenv("IW_SEED");
+
+	return seed + (more ? strtoull(more, NULL, 10) << 32 : 0);
+}
+
 bool
 sim_is_v6(void)
 {
@@ -113,7 +122,7 @@ sim_init_params(struct sim *s, uint64_t seed, uint32_t hosts, const struct engin
 {
 	memset(s, 0, sizeof(*s));
 	oracle_begin();
-	s->seed = seed;
+	s->seed = seed_of(seed);
 	s->now_ns = start_ns();
 	s->hosts = hosts;
 	s->burst = 32;
@@ -240,7 +249,7 @@ send_to(struct sim *s, struct rte_mbuf *m, uint32_t to)
 {
 	if (chance(s, s->wire.dup) || (s->dup_nth && --s->dup_nth == 0))
 		put_on_wire(s, copy_of(s, m, to), to);
-	if (sim_draw(s) & 1 && !s->copies) {
+	if ((sim_draw(s) & 1 && !s->copies) || s->shares) {
 		put_on_wire(s, m, to);
 		return;
 	}

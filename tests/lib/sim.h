@@ -44,6 +44,7 @@ struct sim {
 	uint32_t hosts;
 	uint32_t burst;                     /* frames of one engine_rx: 1 or 32 */
 	bool copies;                        /* frames are handed on as copies only: the receiver's pool pays for them */
+	bool shares;                        /* never as copies: a receiver without mbufs hears them all the same */
 	struct sim_frame frame[SIM_FRAMES]; /* a heap by time */
 	uint32_t frames;
 	uint64_t sent, lost;
@@ -54,7 +55,8 @@ struct sim {
 	uint64_t late_nth; /* the same, arrives SIM_LATE_NS later */
 };
 
-/* hosts engines with addresses 192.0.2.1, .2, ..., 2001:db8::1, ::2, ... and fe80::1, ..., and the given MTU. */
+/* hosts engines with addresses 192.0.2.1, .2, ..., 2001:db8::1, ::2, ... and fe80::1, ..., and the given MTU.  With
+ * IW_SEED=n in the environment each seed stands for another run (./run soak). */
 void sim_init(struct sim *s, uint64_t seed, uint32_t hosts, uint16_t mtu);
 
 /* As above, with parameters of the engines (addresses are filled in). */

@@ -425,10 +425,37 @@ test_each_can_fail(void **state)
 	free(says);
 }
 
+/* What a run draws with this IW_SEED; NULL: without. */
+static uint64_t
+drawn(const char *seed)
+{
+	char *before = getenv("IW_SEED"), *kept = before ? strdup(before) : NULL;
+	uint64_t first;
+
+	s = malloc(sizeof(*s));
+	seed ? setenv("IW_SEED", seed, 1) : unsetenv("IW_SEED");
+	sim_init(s, 5, 1, 1500);
+	first = sim_draw(s);
+	sim_fini(s);
+	free(s);
+	kept ? setenv("IW_SEED", kept, 1) : unsetenv("IW_SEED");
+	free(kept);
+	return first;
+}
+
+/* Else a soak would repeat one run for ever. */
+static void
+test_seeds(void **state)
+{
+	(void)state;
+	assert_true(drawn(NULL) == drawn(NULL) && drawn(NULL) == drawn("0"));
+	assert_true(drawn("1") == drawn("1") && drawn("1") != drawn("2") && drawn("1") != drawn(NULL));
+}
+
 int
 main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_can_fail)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_seeds), cmocka_unit_test(test_each_can_fail)};
 
 	if (argc > 1)
 		return run_fault(argv[1]);

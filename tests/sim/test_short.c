@@ -337,6 +337,7 @@ test_T36_fin_out_of_the_reserve(void **state)
 			struct stage *t = stage_dry(moments[k], reserve);
 			struct pair_end *end = t->pair.end;
 
+			t->sim.shares = true;
 			if (moments[k] == IDLE)
 				assert_int_equal(iw_cm_disconnect(end[0].engine, end[0].id, false), 0);
 			sim_run(&t->sim, IW_SEC);

@@ -169,6 +169,7 @@ test_T36_startup_out_of_the_reserve(void **state)
 
 	(void)state;
 	open_initiator(true);
+	s->shares = true;
 	dry(true);
 	raw_send(&r, octets, raw_startup(octets, true, 0x50, 2, "\x80\x10\x80\x10", 4));
 	assert_true(raw_await(&r, 20, 5 * IW_SEC));
@@ -177,6 +178,7 @@ test_T36_startup_out_of_the_reserve(void **state)
 	wet();
 	close_all();
 	open_responder();
+	s->shares = true;
 	dry(true);
 	raw_send(&r, octets, raw_startup(octets, false, 0x50, 2, "\x80\x10\x80\x10", 4));
 	assert_true(raw_await(&r, 24, 5 * IW_SEC));

@@ -230,28 +230,37 @@ test_foreign_posts(void **state)
 
 /* ---- registrations ---- */
 
-/* What the other thread writes through a registration is not touched any more when that was taken back. */
+static uint8_t target[65536];
+
+/* Forty messages as long as it: the peer's Writes into it, its own Writes out of it, or the answers to the peer's Reads
+ * of it. */
 static void
-test_deregister_while_written(void **state)
+post_messages(struct iw_mr *mr, uint8_t opcode, bool own)
 {
-	static uint8_t target[65536];
+	struct end *e = &pairs[0].end[own], *peer = &pairs[0].end[!own];
+	struct iw_sge sge = {(uintptr_t)(own ? target : e->area), sizeof(target), iw_mr_lkey(own ? mr : e->mr)};
+	struct iw_send_wr wr = {.sg_list = &sge,
+				.num_sge = 1,
+				.opcode = opcode,
+				.remote_addr = (uintptr_t)(own ? peer->area : target),
+				.rkey = iw_mr_rkey(own ? peer->mr : mr)};
+
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(iw_post_send(e->qp, &wr, NULL), 0);
+}
+
+/* What the other thread writes or reads through a registration is not touched any more when that was taken back, in the
+ * middle of whatever. */
+static void
+deregister_while(uint8_t opcode, bool own)
+{
 	struct iw_mr *mr, *other;
 
-	(void)state;
 	open_pairs(false);
-	mr = iw_mr_reg(pairs[0].end[1].pd, target, sizeof(target), IW_LOCAL_WRITE | IW_REMOTE_WRITE, NULL);
+	mr = iw_mr_reg(pairs[0].end[1].pd, target, sizeof(target), IW_LOCAL_WRITE | IW_REMOTE_WRITE | IW_REMOTE_READ,
+		       NULL);
 	assert_non_null(mr);
-	for (int i = 0; i < 40; i++) {
-		struct end *e = &pairs[0].end[0];
-		struct iw_sge sge = {(uintptr_t)e->area, sizeof(target), iw_mr_lkey(e->mr)};
-		struct iw_send_wr wr = {.sg_list = &sge,
-					.num_sge = 1,
-					.opcode = IW_WR_RDMA_WRITE,
-					.remote_addr = (uintptr_t)target,
-					.rkey = iw_mr_rkey(mr)};
-
-		assert_int_equal(iw_post_send(e->qp, &wr, NULL), 0);
-	}
+	post_messages(mr, opcode, own);
 	start_pollers();
 	for (int i = 0; i < ROUNDS; i++) {
 		other = iw_mr_reg(pairs[1].end[1].pd, pairs, 1024, IW_REMOTE_READ, NULL);
@@ -259,9 +268,20 @@ test_deregister_while_written(void **state)
 		assert_int_equal(iw_mr_dereg(other), 0);
 	}
 	assert_int_equal(iw_mr_dereg(mr), 0);
-	memset(target, 0, sizeof(target)); /* a race if anybody still writes */
+	memset(target, 0, sizeof(target)); /* a race if anybody still is there */
 	stop_pollers();
 	close_pairs();
+}
+
+static void
+test_deregister_while_used(void **state)
+{
+	(void)state;
+	deregister_while(IW_WR_RDMA_WRITE, false);
+	for (int i = 0; i < 4; i++) {
+		deregister_while(IW_WR_RDMA_WRITE, true);
+		deregister_while(IW_WR_RDMA_READ, false);
+	}
 }
 
 /* ---- atomics ---- */
@@ -339,7 +359,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_foreign_posts),
-		cmocka_unit_test(test_deregister_while_written),
+		cmocka_unit_test(test_deregister_while_used),
 		cmocka_unit_test(test_atomics),
 	};
 

@@ -13,14 +13,18 @@
 #include <cmocka.h>
 
 #include "pair.h"
+#include "rdmap_train.h"
 
 #define PIECE 65536u
 #define LONGEST UINT32_MAX
 #define IOVA 0x7000
+#define ROOM 16000
+#define TURN 16
 
 static struct pair p;
 static struct iw_mr *src, *dst;
 static struct rte_mbuf *m;
+static uint64_t rolled; /* segments that left in trains */
 
 static struct iw_mr *
 reg(struct pair_side *s, uint32_t access)
@@ -55,28 +59,43 @@ close_pair(void)
 	pair_close(&p);
 }
 
-/* FPDU by FPDU, through one mbuf; returns the octets. */
+/* One FPDU, through the mbuf; its octets. */
+static uint32_t
+move_one(struct iw_qp *qp, struct pair_side *to)
+{
+	struct iw_view view = {.m = m, .off = 0};
+	struct mpa_rx_result r;
+
+	rte_pktmbuf_reset(m);
+	rolled += rdmap_train_has(qp, ROOM);
+	view.len = rdmap_tx_fill(qp, m, ROOM, NULL, p.now_ns);
+	if (view.len == 0)
+		return 0;
+	r = mpa_rx(to->qp, &view, 1, UINT32_MAX, p.now_ns);
+	assert_int_equal(r.consumed, view.len);
+	return view.len;
+}
+
+/* In turns of a few; returns the octets. */
 static uint64_t
 move(struct pair_side *from, struct pair_side *to)
 {
 	uint64_t octets = 0;
 	struct iw_qp *qp;
 
+	rolled = 0;
 	while ((qp = rdmap_run_next(from->rdmap))) {
-		struct iw_view view = {.m = m, .off = 0};
-		struct mpa_rx_result r;
+		uint32_t part = 1;
 
-		rte_pktmbuf_reset(m);
-		view.len = rdmap_tx_fill(qp, m, 65000, NULL, p.now_ns);
-		if (view.len == 0)
-			continue;
+		for (uint32_t n = 0; n < TURN && part > 0; n++) {
+			part = move_one(qp, to);
+			octets += part;
+		}
 		rdmap_run_add(qp);
-		r = mpa_rx(to->qp, &view, 1, UINT32_MAX, p.now_ns);
-		assert_int_equal(r.consumed, view.len);
-		octets += view.len;
 	}
 	rdmap_quiescent(from->rdmap);
 	rdmap_quiescent(to->rdmap);
+	assert_true(octets < LONGEST || rolled > LONGEST / ROOM / 4); /* all ways of filling one take part */
 	return octets;
 }
 

@@ -236,6 +236,50 @@ test_none(void **state)
 	}
 }
 
+/* An SGE that reaches behind its registration: the segments in front of the end leave, and not an octet more. */
+static void
+test_beyond(void **state)
+{
+	struct iw_mr *few;
+	uint32_t rolled, len;
+	struct iw_wc wc;
+
+	(void)state;
+	begin(&(struct pair_opts){.room = ROOM});
+	few = pair_mr(&p.a, 0, 6 * 1428 + 1, 0);
+	assert_int_equal(pair_rdma(&p.a, 1, IW_WR_RDMA_WRITE, p.a.arena, LEN, iw_mr_lkey(few), p.b.arena,
+				   iw_mr_rkey(sink), IW_SEND_SIGNALED),
+			 0);
+	len = pass(&p.a, &p.b, true, octets[0], &rolled);
+	assert_int_equal(len, 6 * ROOM);
+	wc = pair_wc(&p.a);
+	assert_int_equal(wc.status, IW_WC_LOC_PROT_ERR);
+	assert_true(pair_untouched(&p.b, 6 * 1428, LEN));
+	pair_close(&p);
+}
+
+/* The source of an answer was mapped anew under the same STag between two turns, and is shorter now: what it grants
+ * still leaves, and not an octet more. */
+static void
+test_shorter(void **state)
+{
+	uint32_t rolled, len;
+
+	(void)state;
+	begin(&(struct pair_opts){.room = ROOM});
+	assert_int_equal(pair_rdma(&p.a, 1, IW_WR_RDMA_READ, p.a.arena, 2 * LEN, iw_mr_lkey(mr), p.b.arena,
+				   iw_mr_rkey(sink), IW_SEND_SIGNALED),
+			 0);
+	pair_fill(&p, &p.a);
+	pair_deliver(&p, &p.b);
+	assert_int_equal(pass(&p.b, &p.a, true, octets[0], &rolled), TURN * ROOM);
+	sink->len = (TURN + 3) * 1428 + 10; /* as the request would have done it */
+	len = turn(&p.b, true, octets[0], &rolled);
+	assert_int_equal(len, 3 * ROOM);
+	assert_true(qp_is_terminating(p.b.qp));
+	pair_close(&p);
+}
+
 static void
 no_more(void)
 {
@@ -295,8 +339,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_send), cmocka_unit_test(test_borders),
-		cmocka_unit_test(test_none),           cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_send),   cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_none),           cmocka_unit_test(test_beyond), cmocka_unit_test(test_shorter),
+		cmocka_unit_test(test_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

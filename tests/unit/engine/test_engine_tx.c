@@ -12,6 +12,7 @@
 #include "mbufpool.h"
 #include "pair.h"
 #include "rdmap_err.h"
+#include "stat_of.h"
 #include "tcp_pvt.h"
 
 #define LEN 100000
@@ -148,7 +149,33 @@ test_terminate_without_record(void **state)
 	sim_fini(&sim);
 }
 
-/* Never more frames than asked for, and what is left comes in the next turns. */
+/* As long as there is none nobody else is asked. */
+static void
+test_no_mbuf_for_all(void **state)
+{
+	struct iw_engine *e;
+	struct rte_mbuf *held;
+	uint64_t dry;
+
+	(void)state;
+	open_pair();
+	e = sim.host[0].engine;
+	mbuf_stock_empty(&e->stock);
+	held = rte_pktmbuf_alloc(sim.host[0].data_pool);
+	mbufpool_set_limit(sim.host[0].data_pool, 1);
+	dry = e->counters.tx_no_mbuf;
+	post_write();
+	assert_int_equal(engine_tx(e, NULL, 0, sim.now_ns), 0);
+	assert_int_equal(e->counters.tx_no_mbuf, dry);
+	sim_step(&sim, sim.now_ns);
+	assert_int_equal(e->counters.tx_no_mbuf, dry + 1);
+	mbufpool_set_limit(sim.host[0].data_pool, 0);
+	rte_pktmbuf_free(held);
+	assert_true(written());
+	close_pair();
+}
+
+/* Never more frames than asked for, nor FPDUs filled for them, and what is left comes in the next turns. */
 static void
 test_little_room(void **state)
 {
@@ -162,9 +189,11 @@ test_little_room(void **state)
 	post_write();
 	assert_int_equal(engine_tx(e, out, 0, sim.now_ns), 0);
 	for (int i = 0; i < 3; i++) {
+		uint64_t filled = stat_of(e, "rdmap.tx_fpdus");
 		uint32_t n = engine_tx(e, out, 1, sim.now_ns);
 
 		assert_true(n <= 1);
+		assert_int_equal(stat_of(e, "rdmap.tx_fpdus") - filled, 1);
 		frames += n;
 		/* Lost: TCP sends them again. */
 		for (uint32_t k = 0; k < n; k++)
@@ -175,6 +204,34 @@ test_little_room(void **state)
 	close_pair();
 }
 
+/* TCP does not take what was filled: without it the stream has a hole, and must end. */
+static void
+test_not_taken(void **state)
+{
+	struct iw_engine *e;
+	uint32_t max;
+
+	(void)state;
+	open_pair();
+	e = sim.host[0].engine;
+	post_write();
+	sim.host[1].cut = true;
+	sim_run(&sim, IW_MS);
+	max = e->tcp->txq_pool.max;
+	e->tcp->txq_pool.max = e->tcp->txq_pool.used;
+	qp_fail(pair.end[0].qp, 1); /* its Terminate asks for no grant */
+	sim.host[1].cut = false;
+	sim_step(&sim, sim.now_ns);
+	assert_int_equal(iw_qp_state(pair.end[0].qp), IW_QP_ERROR);
+	e->tcp->txq_pool.max = max;
+	assert_true(sim_until(&sim, &pair.both_closed, 200 * IW_SEC));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(iw_mr_dereg(mr[i]), 0);
+	pair_fini(&pair);
+	sim_run(&sim, 100 * IW_SEC);
+	sim_fini(&sim);
+}
+
 int
 main(void)
 {
@@ -182,7 +239,9 @@ main(void)
 		cmocka_unit_test(test_no_mbuf),
 		cmocka_unit_test(test_no_mbuf_for_a_while),
 		cmocka_unit_test(test_terminate_without_record),
+		cmocka_unit_test(test_no_mbuf_for_all),
 		cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_not_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,39 @@ test_records_run_out(void **state)
 	script_fini(&x);
 }
 
+/* Only the first of three finds a record: that one is TCP's and leaves, the others are given back. */
+static void
+test_some_appended(void **state)
+{
+	struct tcp_txq_pool *pool;
+	struct rte_mbuf *m[3];
+	struct script x;
+	uint32_t held;
+
+	(void)state;
+	script_init(&x);
+	script_established(&x);
+	pool = &HOST(x)->txq_pool;
+	while (iw_list_pop(&pool->free))
+		;
+	pool->max = pool->fresh + 1;
+	held = mbufpool_in_use(x.sim.h[0].env.data_pool);
+	for (uint32_t i = 0; i < 3; i++)
+		m[i] = sim_mbuf(&x.sim.h[0], 10 * i, 10);
+	assert_int_equal(tcp_tx_append_summed(HOST(x), x.conn, m,
+					      (uint16_t[]){tcp_txq_sum(pool, m[0]), tcp_txq_sum(pool, m[1]),
+							   tcp_txq_sum(pool, m[2])},
+					      3),
+			 -IW_E_NOMEM);
+	assert_int_equal(mbufpool_in_use(x.sim.h[0].env.data_pool), held + 1);
+	script_poll(&x);
+	assert_int_equal(x.out[x.n - 1].len, 10);
+	script_skip(&x);
+	script_in(&x, TCP_ACK, x.seq, x.our_iss + 11, 0);
+	assert_int_equal(mbufpool_in_use(x.sim.h[0].env.data_pool), held);
+	script_fini(&x);
+}
+
 /* T36: no record for the FIN: what is before it is sent, and sent again, all the same.  Its last ACK is not one of the
  * FIN, which follows with the record that this gives back. */
 static void
@@ -379,6 +412,7 @@ main(void)
 		cmocka_unit_test(test_grant_counts_exactly),
 		cmocka_unit_test(test_append_refused),
 		cmocka_unit_test(test_records_run_out),
+		cmocka_unit_test(test_some_appended),
 		cmocka_unit_test(test_T36_fin_without_record),
 		cmocka_unit_test(test_X3_withheld_acks_leave_records),
 		cmocka_unit_test(test_records_and_fin),
