@@ -44,8 +44,8 @@ void mpa_tx_marked_begin(struct mpa_tx *b, const struct ddp_hdr *h, uint32_t ulp
 void mpa_tx_marked(struct mpa_tx *b, const uint8_t *src, uint32_t n);
 void mpa_tx_marked_end(struct mpa_tx *b, uint32_t ulpdu_len);
 
-/* Payload of so many octets and more is copied in the same pass as CRC and sum; what is shorter is taken into the CRC
- * when the FPDU ends, and into the sum when the mbuf does, while it is in the first-level cache. */
+/* Payload is copied in the pass of the CRC.  Of so many octets and more it is taken into the sum in that pass, too;
+ * what is shorter when the mbuf ends, while it is in the first-level cache. */
 #define MPA_TX_LONG 1024
 /* What is shorter is not worth a call: it is copied and taken into the CRC by the word. */
 #define MPA_TX_SHORT 128
@@ -153,9 +153,11 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 		mpa_tx_long(b, src, n);
 		return;
 	}
-	if (b->crc && n < MPA_TX_SHORT) {
+	if (b->crc) {
 		mpa_tx_take(b);
-		mpa_tx_octets(b, src, n);
+		b->state = n < MPA_TX_SHORT ? iw_crc32c_copy_short(b->state, b->p, src, n)
+					    : iw_crc32c_copy(b->state, b->p, src, n);
+		b->p += n;
 		b->taken = b->p;
 		return;
 	}
