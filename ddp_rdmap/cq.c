@@ -114,9 +114,8 @@ is_urgent(const struct iw_wc *wc)
 	return wc->flags & IW_WC_SOLICITED || wc->status != IW_WC_SUCCESS;
 }
 
-/* Fires when it is armed for something that was not polled. */
-static void
-fire(struct iw_cq *cq)
+void
+cq_fire(struct iw_cq *cq)
 {
 	uint32_t armed = __atomic_load_n(&cq->armed, __ATOMIC_ACQUIRE);
 	uint64_t behind = armed == CQ_ARMED ? cq->head : cq->urgent;
@@ -140,7 +139,7 @@ cq_push(struct iw_cq *cq, const struct iw_wc *wc)
 	if (is_urgent(wc))
 		cq->urgent = pos + 1;
 	__atomic_store_n(&cq->head, pos + 1, __ATOMIC_RELEASE);
-	fire(cq);
+	cq_fire(cq);
 	return pos;
 }
 
@@ -192,12 +191,6 @@ iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 	__atomic_store_n(&cq->armed, solicited_only ? CQ_ARMED_SOLICITED : CQ_ARMED, __ATOMIC_RELEASE);
 	door_ring(&cq->rdmap->doors, &cq->door);
 	return 0;
-}
-
-void
-cq_door(struct iw_cq *cq)
-{
-	fire(cq);
 }
 
 struct iw_cq *

@@ -57,8 +57,9 @@ uint64_t cq_push(struct iw_cq *cq, const struct iw_wc *wc);
 /* Something in `held` waits for the next poll.  It may have come already: look again afterwards. */
 void cq_want_poll(struct iw_cq *cq);
 
-/* The doorbell of a CQ that was armed: completions may have come before the engine knew. */
-void cq_door(struct iw_cq *cq);
+/* Fires when it is armed for something that was not polled; also for its doorbell: who arms it rings, and completions
+ * may have come before the engine knew. */
+void cq_fire(struct iw_cq *cq);
 
 /* ---- inline ---- */
 

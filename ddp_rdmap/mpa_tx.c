@@ -23,7 +23,6 @@ mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 	uint32_t at = (uint32_t)(b->p - b->base);
 	uint64_t part;
 
-	mpa_tx_take(b);
 	if (b->sums) {
 		sum_until(b, at);
 		b->state = iw_crc32c_copy_sum(b->state, b->p, src, n, &part);
@@ -33,7 +32,6 @@ mpa_tx_long(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 		b->state = iw_crc32c_copy(b->state, b->p, src, n);
 	}
 	b->p += n;
-	b->taken = b->p;
 }
 
 /* Payload in its place; returns the CRC field, *sum of the payload unless it is NULL. */

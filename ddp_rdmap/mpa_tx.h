@@ -34,8 +34,7 @@ struct mpa_tx {
 	/* Those of an FPDU, which mpa_tx_begin() sets. */
 	uint8_t *fpdu;   /* the one under way */
 	uint8_t *p;      /* next octet of it */
-	uint8_t *taken;  /* its octets before this one are in the CRC */
-	uint32_t state;  /* of the CRC, up to taken */
+	uint32_t state;  /* of the CRC, up to p */
 	uint8_t *length; /* markers: ULPDU_Length of the FPDU under way */
 };
 
@@ -100,7 +99,7 @@ mpa_tx_head(const struct ddp_hdr *h, uint32_t ulpdu_len)
 	return head;
 }
 
-/* A few octets, known to the compiler how many; they are in the CRC. */
+/* A few octets, and into the CRC. */
 static inline void
 mpa_tx_octets(struct mpa_tx *b, const void *src, uint32_t n)
 {
@@ -128,17 +127,6 @@ mpa_tx_begin(struct mpa_tx *b, const struct ddp_hdr *h, uint32_t ulpdu_len)
 	mpa_tx_octets(b, &head.word[1], sizeof(head.word[1]));
 	if (!h->tagged)
 		mpa_tx_octets(b, &head.mo, sizeof(head.mo));
-	b->taken = b->p;
-}
-
-/* Into the CRC what is not. */
-static inline void
-mpa_tx_take(struct mpa_tx *b)
-{
-	size_t n = (size_t)(b->p - b->taken);
-
-	b->state = n < MPA_TX_SHORT ? iw_crc32c_short(b->state, b->taken, n) : iw_crc32c(b->state, b->taken, n);
-	b->taken = b->p;
 }
 
 /* Appends payload from the user's memory. */
@@ -154,14 +142,11 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 		return;
 	}
 	if (b->crc) {
-		mpa_tx_take(b);
 		b->state = n < MPA_TX_SHORT ? iw_crc32c_copy_short(b->state, b->p, src, n)
 					    : iw_crc32c_copy(b->state, b->p, src, n);
-		b->p += n;
-		b->taken = b->p;
-		return;
+	} else {
+		memcpy(b->p, src, n);
 	}
-	memcpy(b->p, src, n);
 	b->p += n;
 }
 
@@ -169,7 +154,7 @@ mpa_tx_payload(struct mpa_tx *b, const uint8_t *src, uint32_t n)
 static inline void
 mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 {
-	uint32_t pad = fpdu_hdr_pad(ulpdu_len), crc = 0;
+	static const uint8_t zeros[3];
 
 	b->fpdus++;
 	if (b->markers) {
@@ -177,13 +162,8 @@ mpa_tx_end(struct mpa_tx *b, uint32_t ulpdu_len)
 		return;
 	}
 	assert(b->p == b->fpdu + FPDU_HDR_LENGTH_LEN + ulpdu_len);
-	memset(b->p, 0, pad);
-	b->p += pad;
-	if (b->crc) {
-		mpa_tx_take(b);
-		crc = iw_crc32c_final(b->state);
-	}
-	fpdu_hdr_crc_emit(b->p, crc);
+	mpa_tx_octets(b, zeros, fpdu_hdr_pad(ulpdu_len));
+	fpdu_hdr_crc_emit(b->p, b->crc ? iw_crc32c_final(b->state) : 0);
 	b->used += fpdu_hdr_len(ulpdu_len);
 }
 

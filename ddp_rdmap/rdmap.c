@@ -88,7 +88,7 @@ rdmap_doorbells(struct rdmap *r)
 			qp_door(iw_list_entry(d, struct wr_sq, door)->qp);
 			break;
 		case DOOR_CQ:
-			cq_door(iw_list_entry(d, struct iw_cq, door));
+			cq_fire(iw_list_entry(d, struct iw_cq, door));
 			break;
 		case DOOR_SRQ:
 			qp_door_waiters(&iw_list_entry(d, struct iw_srq, door)->waiters);
