@@ -33,14 +33,20 @@ open_pair(void)
 }
 
 static void
-close_pair(void)
+end_pair(void)
 {
-	assert_true(pair_disconnect(&pair, 5 * IW_SEC));
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(iw_mr_dereg(mr[i]), 0);
 	pair_fini(&pair);
 	sim_run(&sim, 100 * IW_MS);
 	sim_fini(&sim);
+}
+
+static void
+close_pair(void)
+{
+	assert_true(pair_disconnect(&pair, 5 * IW_SEC));
+	end_pair();
 }
 
 static void
@@ -142,11 +148,7 @@ test_terminate_without_record(void **state)
 	assert_true(pair.end[0].closed);
 	assert_int_equal(pair.end[0].last.status, -IW_E_CONNABORTED);
 	assert_string_equal(pair_history(&pair, 1, text, sizeof(text)), "REQUEST ESTABLISHED CLOSE(IW_E_CONNRESET)");
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(iw_mr_dereg(mr[i]), 0);
-	pair_fini(&pair);
-	sim_run(&sim, 100 * IW_MS);
-	sim_fini(&sim);
+	end_pair();
 }
 
 /* As long as there is none nobody else is asked. */
